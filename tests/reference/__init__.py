@@ -1,0 +1,1 @@
+"""Slow, literal NumPy twins of the trainer, written from the papers alone."""

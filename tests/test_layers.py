@@ -1,0 +1,84 @@
+"""Imports go one way: L0 <- L1 <- L2 <- {run, train} <- L4 <- tools, and running never imports training."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+LAYERS = {
+    "L0": {"version", "layout", "_ext"},
+    "L1": {"trees", "features", "binning", "checkpoint"},
+    "L3t": {"settings", "subsets", "heavy", "quickboost", "leaves", "ebboost", "boosting"},
+    "L4": {"classifier", "margins"},
+    "tools": {"tools"},
+    "top": {"__init__", "__main__"},
+}
+# What each layer may import besides itself.
+BELOW = {
+    "L0": set(),
+    "L1": {"L0"},
+    "L3t": {"L0", "L1"},
+    "L4": {"L0", "L1", "L3t"},
+    "tools": {"L0", "L1", "L3t", "L4", "top"},
+    "top": {"L0", "L1", "L3t", "L4"},
+}
+FILES = sorted((ROOT / "cascade").glob("*.py")) + sorted((ROOT / "tools").glob("*.py"))
+
+
+def layer_of(module: str) -> str:
+    return next(layer for layer, modules in LAYERS.items() if module in modules)
+
+
+def imports(file: Path) -> set[str]:
+    """The parts of cascade that a file imports, anywhere in it."""
+    found = set()
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{file.name}: relative import"
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        else:
+            continue
+        for name in names:
+            package, _, rest = name.partition(".")
+            if package == "cascade":
+                found.add(rest.split(".")[0])
+    return found - {"", "__version__"}
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}/{file.stem}")
+def test_imports_go_down(file):
+    mine = layer_of("tools" if file.parent.name == "tools" else file.stem)
+    for module in imports(file):
+        theirs = layer_of(module)
+        assert theirs == mine or theirs in BELOW[mine], f"{file.name} imports {module}"
+
+
+def test_no_cycles_within_a_layer():
+    graph = {file.stem: imports(file) for file in FILES if file.parent.name == "cascade"}
+    done: set[str] = set()
+
+    def visit(module: str, path: tuple[str, ...]) -> None:
+        assert module not in path, " -> ".join((*path, module))
+        if module not in done:
+            for other in graph.get(module, ()):
+                visit(other, (*path, module))
+            done.add(module)
+
+    for module in graph:
+        visit(module, ())
+
+
+def test_nothing_runs_foreign_code():
+    """No pickle, eval or the like anywhere in the package."""
+    banned = {"pickle", "marshal", "shelve", "joblib", "dill"}
+    for file in FILES:
+        tree = ast.parse(file.read_text())
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                names = {alias.name for alias in node.names} | {getattr(node, "module", None)}
+                assert not names & banned, file
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                assert node.func.id not in {"eval", "exec"}, file

@@ -1,0 +1,1 @@
+"""The commands of `cascade`: one file a command; parse, call one function, print."""
