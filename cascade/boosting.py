@@ -328,7 +328,8 @@ class BoostingRun:
 
 
 def _round_of(row: dict[str, Any]) -> Round:
-    return Round(**{**row, "number": int(row["number"]), "updates": int(row["updates"])})
+    whole = {"number", "updates"}
+    return Round(**{name: int(x) if name in whole else float(x) for name, x in row.items()})
 
 
 def _as_json(value: Any) -> Any:

@@ -1,6 +1,5 @@
 """What a tree says at its leaves, given its splits: exact sums in one fixed order."""
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -65,10 +64,9 @@ def fit_leaves(
 
 
 def log_odds(right: float, wrong: float, samples: int) -> float:
-    """ln(right / wrong); for a flawless learner, as if it had half an average sample wrong."""
-    if wrong <= 0.0:
-        wrong = (right + wrong) / (2 * samples)
-    return math.inf if wrong <= 0.0 else kernels.log(right / wrong) if right > 0 else -math.inf
+    """ln(right / wrong); nothing right or nothing wrong counts as half an average sample."""
+    half = (right + wrong) / (2 * samples)
+    return float(kernels.log((right or half) / (wrong or half)))
 
 
 def _discrete(sums: Sums, samples: int, factor: float) -> Leaves:

@@ -21,8 +21,11 @@ class Weights:
         cls, weight: NDArray[np.int32], target: NDArray[np.int32], criterion: str
     ) -> "Weights":
         mass = weight.astype(np.int64)
-        if criterion == "variance":  # ceil(A^2 / W), so that the bound of [Appel 3.2] stays exact
-            mass = -(-(target.astype(np.int64) ** 2) // np.maximum(mass, 1))
+        if criterion == "variance":
+            # ceil(A^2 / W) keeps the bound of [Appel 3.2] exact; who has a weight has some mass, for only
+            # samples without any are left out.
+            square = target.astype(np.int64) ** 2
+            mass = np.maximum(-(-square // np.maximum(mass, 1)), mass > 0)
         return cls(weight, target, mass)
 
 

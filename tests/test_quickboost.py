@@ -21,7 +21,7 @@ def integers(labels, random, criterion, skew):
     target = weight * labels
     if criterion == "variance":
         target = (target * random.uniform(0.1, 2.0, len(labels))).astype(np.int32)
-        target[weight == 0] = 0
+        target[(weight == 0) | (random.random(len(labels)) < 0.1)] = 0
     return weight, target.astype(np.int32)
 
 
