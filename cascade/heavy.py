@@ -13,7 +13,7 @@ from cascade.subsets import Classes
 
 WORTHWHILE = 1 << 23  # bytes of a table below which caches do well by themselves
 SHARE = 9  # the copy takes at most 1 / SHARE of the table
-MARKS = (0.98, 0.97, 0.96)  # how much of the mass a new copy tries to hold, if it fits
+MARK = 0.98  # the share of the mass that a new copy holds, if it fits
 STALE = 0.96  # made anew once it holds less than this share of what it is asked for
 SLICE = 1 << 24  # bytes copied in one call: some 20 ms, then Ctrl-C is heard
 
@@ -30,38 +30,32 @@ class HeavySamples:
         self.position = np.empty(0, np.int32)  # where a column of the table is in `rows`, or -1
         self.builds = 0
 
-    def covers(self, classes: Classes, mass: NDArray[np.int64], cutoff: int) -> bool:
-        """Whether the copy can stand for the samples of class `cutoff` and above; renews it if need be.
+    def covers(
+        self, everyone: Classes, drawn: Classes, mass: NDArray[np.int64], cutoff: int
+    ) -> bool:
+        """Whether the copy can stand for the drawn samples of class `cutoff` and above.
 
-        `classes` are those of the samples in use; `mass` is that of all samples, for where they are drawn
-        anew each round the copy should serve the next rounds too.
+        It is made anew if need be, from all samples, for the next round may draw others.
         """
-        if not 0 < classes.count(cutoff) <= self.limit:
+        fitting = everyone.fitting(self.limit)
+        if self.limit == 0 or fitting > cutoff:
             return False
-        wanted = int(classes.masses[cutoff:].sum())
-        mine = self.columns
-        if int(mass[mine[classes.of[mine] >= cutoff]].sum()) < STALE * wanted or not len(mine):
-            self._build(mass, wanted / max(1, int(classes.masses.sum())))
+        held = self.columns[drawn.of[self.columns] >= cutoff]
+        if not len(held) or int(mass[held].sum()) < STALE * int(drawn.masses[cutoff:].sum()):
+            lowest = max(fitting, int(everyone.cutoffs((MARK,))[0]))
+            self.copy_columns(np.flatnonzero(everyone.of >= min(lowest, cutoff)).astype(np.int32))
+            self.builds += 1
         return True
 
-    def _build(self, mass: NDArray[np.int64], share: float) -> None:
-        everyone = Classes.classify(np.arange(len(mass), dtype=np.int32), mass)
-        shares = tuple(mark for mark in MARKS if mark > share) + (share,)
-        for cutoff in everyone.cutoffs(shares):
-            heavy = np.flatnonzero(everyone.of >= cutoff).astype(np.int32)
-            if len(heavy) <= self.limit:
-                break
-        self.copy_columns(heavy[: self.limit])
-        self.builds += 1
-
     def copy_columns(self, columns: NDArray[np.int32]) -> None:
+        """Make the copy of these columns; the trees do not depend on which."""
         self.columns = columns
         if not self.rows.size:
             self.rows = np.empty((len(self.table), self.limit), np.uint8)
             self.position = np.empty(self.table.shape[1], np.int32)
         self.position[:] = -1
         self.position[self.columns] = np.arange(len(self.columns), dtype=np.int32)
-        step = max(1, SLICE // len(columns))
+        step = max(1, SLICE // max(1, len(columns)))
         for start in range(0, len(self.table), step):
             stop = min(start + step, len(self.table))
             kernels.gather(self.table, columns, self.rows, start, stop, self.threads)

@@ -140,10 +140,13 @@ class TreeGrower:
                 self._exhaust(child, part)
 
     def _grow_quickly(self, samples: NDArray[np.int32]) -> None:
-        classes = Classes.classify(samples, self._weights.mass)
+        mass = self._weights.mass
+        classes = everyone = Classes.classify(samples, mass)
+        if len(samples) < len(mass):
+            everyone = Classes.classify(np.arange(len(mass), dtype=np.int32), mass)
         shares = self._schedule or self._adaptive.shares()
         cutoffs = classes.cutoffs((*shares, 1.0))  # at least three subsets: two compact, one not
-        self._compact = self.heavy.covers(classes, self._weights.mass, int(cutoffs[0]))
+        self._compact = self.heavy.covers(everyone, classes, mass, int(cutoffs[0]))
         position = self.heavy.position if self._compact else self.heavy.position[:0]
         root = Subsets.order(samples, self._weights, classes, cutoffs, position)
         self._compact_rows = self.heavy.rows if self._compact else self.table

@@ -33,14 +33,14 @@ class Weights:
 class Classes:
     """Samples sorted by mass, to the resolution of a class; takes one pass."""
 
-    of: NDArray[np.uint16]  # for every sample of the table
+    of: NDArray[np.uint16]  # for every sample of the table; 0 for those not asked about
     masses: NDArray[np.int64]
     counts: NDArray[np.int64]
 
     @classmethod
     def classify(cls, samples: NDArray[np.int32], mass: NDArray[np.int64]) -> "Classes":
         classes = cls(
-            np.empty(len(mass), np.uint16),
+            np.zeros(len(mass), np.uint16),
             np.empty(kernels.CLASSES, np.int64),
             np.empty(kernels.CLASSES, np.int64),
         )
@@ -53,9 +53,10 @@ class Classes:
         marks = np.array([int(share * int(held[-1])) for share in shares])
         return np.maximum(len(held) - np.searchsorted(held, marks), 1)
 
-    def count(self, cutoff: int) -> int:
-        """How many samples are at least this heavy."""
-        return int(self.counts[cutoff:].sum())
+    def fitting(self, limit: int) -> int:
+        """The lowest class that has, with all above it, at most `limit` samples; at least class 1."""
+        heavier = np.cumsum(self.counts[::-1])[::-1]
+        return max(1, int(np.searchsorted(-heavier, -limit)))
 
 
 @dataclass(frozen=True)
