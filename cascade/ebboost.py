@@ -93,5 +93,5 @@ def fit_stump_leaves(
     (right, wrong), (right2, wrong2) = (s.correct_and_wrong(signs) for s in (linear, square))
     a = (1 - lam) * right * right + lam * right2
     b = (1 - lam) * wrong * wrong + lam * wrong2
-    alpha = 0.25 * log_odds(a, b, n)
+    alpha = 0.25 * log_odds(a, b)
     return Leaves(alpha * signs, min(wrong, right) / (wrong + right), alpha != 0.0)

@@ -8,6 +8,10 @@ from numpy.typing import NDArray
 from cascade._ext import weights as kernels
 from cascade.settings import Settings
 
+# Weight that no sample has, as a share of all: it does not depend on how many samples there are, so that a
+# sample of weight two is the same as two samples.
+SMOOTHING = 1e-4
+
 
 @dataclass(frozen=True)
 class Leaves:
@@ -59,30 +63,30 @@ def fit_leaves(
         return _newton(leaf, labels, gradient, hessian, n)
     sums = Sums.of(leaf, labels, hessian, n)
     if settings.leaves == "real":
-        return _real(sums, len(labels))
-    return _discrete(sums, len(labels), 0.5 if settings.loss == "adaboost" else 0.25)
+        return _real(sums)
+    return _discrete(sums, 0.5 if settings.loss == "adaboost" else 0.25)
 
 
-def log_odds(right: float, wrong: float, samples: int) -> float:
-    """ln(right / wrong); nothing right or nothing wrong counts as half an average sample."""
-    half = (right + wrong) / (2 * samples)
-    return float(kernels.log((right or half) / (wrong or half)))
+def log_odds(right: float, wrong: float) -> float:
+    """ln(right / wrong); where a side has nothing, it counts as if it had next to nothing."""
+    trace = SMOOTHING * (right + wrong)
+    return kernels.log((right or trace) / (wrong or trace))
 
 
-def _discrete(sums: Sums, samples: int, factor: float) -> Leaves:
+def _discrete(sums: Sums, factor: float) -> Leaves:
     """+/- alpha: 1/2 log odds for AdaBoost [Appel 2.12], 1/4 for VEB-Boost [VEB lemma 1]."""
     right, wrong = sums.correct_and_wrong(sums.signs)
-    alpha = factor * log_odds(right, wrong, samples)
+    alpha = factor * log_odds(right, wrong)
     return Leaves(alpha * sums.signs, wrong / (right + wrong), alpha > 0.0)
 
 
-def _real(sums: Sums, samples: int) -> Leaves:
-    """Half the log odds of each leaf, smoothed by half an average sample of either class [Appel 7.1]."""
+def _real(sums: Sums) -> Leaves:
+    """Half the log odds of each leaf, smoothed so that small and pure leaves stay modest [Appel 7.1]."""
     right, wrong = sums.correct_and_wrong(sums.signs)
-    smooth = (right + wrong) / (2 * samples)
+    trace = SMOOTHING * (right + wrong)
     pairs = zip(sums.negative, sums.positive, strict=True)
     values = [
-        0.5 * kernels.log((positive + smooth) / (negative + smooth)) for negative, positive in pairs
+        0.5 * kernels.log((positive + trace) / (negative + trace)) for negative, positive in pairs
     ]
     return Leaves(np.array(values), wrong / (right + wrong), any(values))
 

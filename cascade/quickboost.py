@@ -98,13 +98,13 @@ class TreeGrower:
         self._sets: list[Histograms] = []
         self._none: Histograms = np.empty((0, BINS, LANES), self._cell)
 
-    def state(self) -> dict[str, float]:
+    def effort(self) -> dict[str, float]:
         """What a resumed run needs to spend the same effort; the trees do not depend on it."""
         return {"updates": self.updates, "gap": self._adaptive.gap}
 
-    def restore(self, state: dict[str, float], heavy: NDArray[np.int32]) -> None:
-        self.updates = int(state["updates"])
-        self._adaptive.gap = float(state["gap"])
+    def restore(self, effort: dict[str, float], heavy: NDArray[np.int32]) -> None:
+        self.updates = int(effort["updates"])
+        self._adaptive.gap = float(effort["gap"])
         if len(heavy):
             self.heavy.copy_columns(heavy)
 

@@ -1,7 +1,9 @@
 """What a boosting run may be told, and what makes sense together."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
+
+import numpy as np
 
 from cascade.layout import CRITERIA, LOSSES, MAX_DEPTH
 
@@ -26,6 +28,10 @@ class Settings:
     patience: int | None = None  # stop after so many rounds without a lower validation loss
 
     def __post_init__(self) -> None:
+        for field in fields(self):  # numbers from a NumPy grid are numbers too
+            value = getattr(self, field.name)
+            if isinstance(value, np.generic):
+                object.__setattr__(self, field.name, value.item())
         _one_of("loss", self.loss, LOSSES)
         _one_of("leaves", self.leaves, ("discrete", "real"))
         _one_of("search", self.search, ("quick", "exhaustive"))
@@ -51,7 +57,8 @@ class Settings:
             object.__setattr__(self, "schedule", _rising(self.schedule))
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+        schedule = None if self.schedule is None else list(self.schedule)
+        return {**asdict(self), "schedule": schedule}
 
 
 def _number(value: object) -> bool:

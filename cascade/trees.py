@@ -1,6 +1,6 @@
 """Boosted trees as parallel arrays: complete binary heaps of `value > threshold` on bytes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,6 +48,16 @@ class Trees:
             np.empty((0, 2**depth - 1), np.int32),
             np.empty((0, 2**depth - 1), np.uint8),
             np.empty((0, 2**depth), np.float64),
+        )
+
+    @classmethod
+    def joined(cls, parts: Sequence["Trees"], depth: int) -> "Trees":
+        """One after the other."""
+        parts = [cls.empty(depth), *parts]
+        return cls(
+            np.concatenate([part.feature for part in parts]),
+            np.concatenate([part.threshold for part in parts]),
+            np.concatenate([part.leaf for part in parts]),
         )
 
     @property

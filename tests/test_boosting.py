@@ -91,11 +91,11 @@ def test_early_stopping_keeps_the_best_round():
     settings = Settings(rounds=200, depth=3, patience=10)
     result = boost(table, labels, settings, validation=held)
     losses = [r.validation_loss for r in result.history]
-    assert result.best_round == 1 + int(np.argmin(losses))
-    assert len(losses) == result.best_round + 10 < 200
+    assert len(result.trees) == 1 + int(np.argmin(losses))
+    assert len(losses) == len(result.trees) + 10 < 200
     assert "validation" in result.stopped
     decision = result.trees.decision(held[0])
-    assert losses[result.best_round - 1] == pytest.approx(np.exp(-held[1] * decision).mean())
+    assert losses[len(result.trees) - 1] == pytest.approx(np.exp(-held[1] * decision).mean())
 
 
 def test_shrinkage_scales_the_first_tree(small):
@@ -121,11 +121,22 @@ def test_a_flawless_tree_ends_the_run():
     assert np.isfinite(result.trees.leaf).all()
 
 
-def test_a_table_that_tells_nothing_gives_no_trees():
+def test_a_table_that_tells_nothing_gives_the_odds_of_the_classes():
     result = boost(np.zeros((4, 6), np.uint8), [1, -1, 1, -1, 1, 1], Settings(rounds=5))
-    assert len(result.trees) == 0
+    assert len(result.trees) == 1
+    assert result.trees.decision(np.zeros((4, 1), np.uint8)) == pytest.approx(0.5 * np.log(2))
     assert "no split helps" in result.stopped
-    assert result.updates == 0
+
+
+def test_classes_of_uneven_weight_do_not_end_the_run():
+    """Where no split of all samples beats the constant, the constant comes first and then splits do."""
+    random = np.random.default_rng(0)
+    table = random.integers(0, 256, (10, 2000), dtype=np.uint8)
+    far = (np.abs(table.astype(int) - 128) ** 2).sum(axis=0)
+    labels = np.where(far > np.quantile(far, 0.8), 1, -1)
+    result = boost(table, labels, Settings(rounds=60, depth=1))
+    assert len(result.trees) == 60
+    assert result.history[-1].error < 0.2 * 0.8
 
 
 def test_progress_hears_of_every_round(small):
@@ -194,7 +205,7 @@ def test_bad_settings_are_refused_in_words(setting, words):
 
 
 def test_patience_without_validation_and_other_misuse(small):
-    with pytest.raises(ValueError, match="validation=.table, labels"):
+    with pytest.raises(ValueError, match=r"validation=\(table, labels"):
         boost(*small, Settings(patience=3))
     with pytest.raises(ValueError, match="30 features, got 3"):
         boost(*small, validation=(GOOD, LABELS))
@@ -210,7 +221,8 @@ def test_any_strides(view, small):
         "strided": np.repeat(table, 2, axis=1)[:, ::2],
         "reversed": np.ascontiguousarray(table[::-1])[::-1],
     }
-    assert boost(views[view], labels, Settings(rounds=3)).trees == boost(table, labels, Settings(rounds=3)).trees
+    settings = Settings(rounds=3)
+    assert boost(views[view], labels, settings).trees == boost(table, labels, settings).trees
 
 
 def test_read_only_input(small):

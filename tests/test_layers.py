@@ -7,10 +7,13 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 LAYERS = {
-    "L0": {"version", "layout", "_ext"},
-    "L1": {"trees", "features", "binning", "checkpoint"},
-    "L3t": {"settings", "subsets", "heavy", "quickboost", "leaves", "ebboost", "boosting"},
-    "L4": {"classifier", "margins"},
+    "L0": {"version", "layout", "threads", "_ext"},
+    "L1": {"trees", "features", "binning", "checkpoint", "sigmoid"},
+    "L3t": {
+        "settings", "samples", "subsets", "heavy", "quickboost", "leaves", "ebboost", "rounds", "resume",
+        "boosting",
+    },
+    "L4": {"classifier", "tabular", "margins"},
     "tools": {"tools"},
     "top": {"__init__", "__main__"},
 }

@@ -23,7 +23,9 @@ def test_apply_and_decision_equal_the_twin(depth):
     table = random.integers(0, 256, (20, 97), dtype=np.uint8)
     nodes = 2**depth - 1
     trees = Trees(
-        random.integers(0, 20, (5, nodes)), random.integers(0, 256, (5, nodes)), random.normal(size=(5, nodes + 1))
+        random.integers(0, 20, (5, nodes)),
+        random.integers(0, 256, (5, nodes)),
+        random.normal(size=(5, nodes + 1)),
     )
     expected = np.zeros(97)
     for t in range(5):

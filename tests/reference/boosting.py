@@ -1,7 +1,7 @@
 """AdaBoost, LogitBoost, L2Boost, VEB-Boost and EBBoost in plain floats, one round at a time.
 
-Where a formula divides by the weight of the wrong samples and there are none, 1 / (2 n) of the
-whole weight stands in for it.
+Where a formula divides by the weight of the wrong samples and there are none, SMOOTHING of the whole
+weight stands in for it.
 """
 
 import math
@@ -9,6 +9,8 @@ import math
 import numpy as np
 
 from tests.reference import criteria, quickboost
+
+SMOOTHING = 1e-4
 
 
 def exponential(s, y, H):
@@ -39,15 +41,15 @@ def discrete_leaves(index, count, g, factor):
     """Leaves alpha * f, f = +1 or -1 per leaf; None if alpha <= 0 [Appel 2.12, VEB lemma 1]."""
     f = np.where(np.bincount(index, g, count) > 0, 1.0, -1.0)
     total = np.abs(g).sum()
-    wrong = np.abs(g)[f[index] * g < 0].sum() or total / (2 * len(g))
+    wrong = np.abs(g)[f[index] * g < 0].sum() or SMOOTHING * total
     eps = wrong / total
     alpha = factor * math.log((1 - eps) / eps)
     return alpha * f if alpha > 0 else None
 
 
 def real_leaves(index, count, g):
-    """Leaves 1/2 ln((P + c) / (N + c)), c = total / (2 n), P and N the weights per class."""
-    c = np.abs(g).sum() / (2 * len(g))
+    """Leaves 1/2 ln((P + c) / (N + c)), c = SMOOTHING * total, P and N the weights per class."""
+    c = SMOOTHING * np.abs(g).sum()
     positive = np.bincount(index, np.maximum(g, 0), count)
     negative = np.bincount(index, np.maximum(-g, 0), count)
     return 0.5 * np.log((positive + c) / (negative + c))
@@ -63,8 +65,6 @@ def tree_round(table, g, h, loss, depth, criterion, leaves):
     """One tree (feature, threshold, leaf) on integers, or None if none helps."""
     weight, target = quickboost.to_integers(h if criterion == "variance" else np.abs(g), g)
     feature, threshold = quickboost.grow_tree(table, weight, target, depth, criterion)
-    if threshold[0] == 255:
-        return None
     index, count = quickboost.apply(table, feature, threshold), 2**depth
     if loss in ("logitboost", "l2boost"):
         leaf = newton_leaves(index, count, g, h)
@@ -98,7 +98,7 @@ def eb_round(table, w, y, lam):
     if best is None or best[2] == best[3]:
         return None
     k, t, a, b = best
-    floor = (a + b) / (2 * len(w))  # used only where one of them is 0
+    floor = SMOOTHING * (a + b)  # used only where one of them is 0
     alpha = 0.25 * math.log((a or floor) / (b or floor))
     leaf = np.array([-alpha, alpha])  # a negative alpha turns the stump around
     return np.array([k], dtype=np.int32), np.array([t], dtype=np.uint8), leaf
@@ -123,6 +123,8 @@ def boost(table, labels, loss, rounds, depth, criterion, weights=None, leaves="d
         if tree is None:
             break
         feature, threshold, leaf = tree
+        if threshold[0] == 255 and trees and trees[-1][1][0] == 255:
+            break  # one tree without a split evens out the classes, two are one too many
         trees.append((feature, threshold, shrinkage * leaf))
         H = H + trees[-1][2][quickboost.apply(table, feature, threshold)]
     return trees

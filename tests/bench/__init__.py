@@ -1,0 +1,1 @@
+"""Benchmarks: `python -m tests.bench` runs all; one file a topic."""
