@@ -219,14 +219,16 @@ class TreeGrower:
         groups = np.flatnonzero(lanes).astype(np.int32)
         errors = np.full(len(racing), np.iinfo(np.int64).max)
         thresholds = np.empty(len(racing), np.int32)
+        updates = np.empty(len(groups), np.int64)
         slack = self._slack(samples)
         for start, stop in self._slices(len(groups), int(bounds[-1] - bounds[0])):
-            self.updates += self._kernel_finish(
+            self._kernel_finish(
                 self.table, self._compact_rows, 2 * self._compact - done * self._compact,
                 self._features, groups[start:stop], lanes, histograms, places, values,
                 bounds, self._code, samples.totals[done:], best.error, best.feature, slack,
-                errors, thresholds, self.threads,
+                errors, thresholds, updates[start:stop], self.threads,
             )  # fmt: skip
+        self.updates += int(updates.sum())
         winner = int(np.argmin(errors))
         found = Split(int(errors[winner]), int(self._features[winner]), int(thresholds[winner]))
         return min(best, found, key=lambda split: (split.error, split.feature))

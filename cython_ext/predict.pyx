@@ -1,17 +1,52 @@
 """Send samples down trees that are complete binary heaps."""
 
-from cython.parallel cimport prange
-from libc.stdint cimport int32_t, uint8_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
+
+cdef extern from "pool.h" nogil:
+    ctypedef void (*pool_task)(void*, int64_t)
+    void pool_run(pool_task, void*, int64_t, int64_t, int)
+
+cdef enum:
+    BLOCK = 1024  # samples in one task
+
+ctypedef struct trees_t:
+    const uint8_t* table
+    int64_t stride
+    const int32_t* feature
+    const uint8_t* threshold
+    const double* leaf
+    int64_t trees, start, stop
+    int depth
+    uint8_t* leaf_index  # for one tree: OUT the leaf of each sample
+    double* decision     # for all of them: IN and OUT
 
 
-cdef inline Py_ssize_t descend(const uint8_t[:, ::1] table, const int32_t* feature,
-                               const uint8_t* threshold, int depth, Py_ssize_t n) noexcept nogil:
-    """The leaf that sample n reaches."""
-    cdef Py_ssize_t node = 0
+cdef inline int64_t descend(const trees_t* job, int64_t tree, int64_t n) noexcept nogil:
+    """The leaf of a tree that sample n reaches."""
+    cdef int64_t nodes = (1 << job.depth) - 1, node = 0
+    cdef const int32_t* feature = job.feature + tree * nodes
+    cdef const uint8_t* threshold = job.threshold + tree * nodes
     cdef int level
-    for level in range(depth):
-        node = 2 * node + 1 + (table[feature[node], n] > threshold[node])
-    return node - ((1 << depth) - 1)
+    for level in range(job.depth):
+        node = 2 * node + 1 + (job.table[feature[node] * job.stride + n] > threshold[node])
+    return node - nodes
+
+
+cdef void block_task(void* context, int64_t block) noexcept nogil:
+    cdef trees_t* job = <trees_t*>context
+    cdef int64_t first = job.start + block * BLOCK
+    cdef int64_t n, t, leaves = 1 << job.depth
+    for n in range(first, min(first + BLOCK, job.stop)):
+        if job.leaf_index != NULL:
+            job.leaf_index[n] = <uint8_t>descend(job, 0, n)
+        else:
+            for t in range(job.trees):
+                job.decision[n] += job.leaf[t * leaves + descend(job, t, n)]
+
+
+cdef void run(trees_t* job, int64_t start, int64_t stop, int threads) noexcept nogil:
+    job.start, job.stop = start, stop
+    pool_run(block_task, job, 0, (stop - start + BLOCK - 1) // BLOCK, threads)
 
 
 def apply(
@@ -23,9 +58,13 @@ def apply(
     int threads,
 ):
     """Which leaf of one tree each sample reaches."""
-    cdef Py_ssize_t n
-    for n in prange(leaf.shape[0], schedule="static", num_threads=threads, nogil=True):
-        leaf[n] = <uint8_t>descend(table, &feature[0], &threshold[0], depth, n)
+    cdef trees_t job
+    if leaf.shape[0] == 0:
+        return
+    job.table, job.stride, job.depth = &table[0, 0], table.shape[1], depth
+    job.feature, job.threshold, job.leaf_index = &feature[0], &threshold[0], &leaf[0]
+    with nogil:
+        run(&job, 0, leaf.shape[0], threads)
 
 
 def decide(
@@ -35,10 +74,14 @@ def decide(
     const double[:, ::1] leaf,         # IN  (trees, leaves)
     int depth,
     double[::1] decision,              # IN and OUT: the leaves reached are added in tree order
-    Py_ssize_t start, Py_ssize_t stop, int threads,
+    int64_t start, int64_t stop, int threads,
 ):
     """Add the leaves of all trees to the decisions of samples start..stop."""
-    cdef Py_ssize_t n, t
-    for n in prange(start, stop, schedule="static", num_threads=threads, nogil=True):
-        for t in range(feature.shape[0]):
-            decision[n] += leaf[t, descend(table, &feature[t, 0], &threshold[t, 0], depth, n)]
+    cdef trees_t job
+    if feature.shape[0] == 0 or stop <= start:
+        return
+    job.table, job.stride, job.depth = &table[0, 0], table.shape[1], depth
+    job.feature, job.threshold, job.leaf = &feature[0, 0], &threshold[0, 0], &leaf[0, 0]
+    job.trees, job.leaf_index, job.decision = feature.shape[0], NULL, &decision[0]
+    with nogil:
+        run(&job, start, stop, threads)

@@ -5,8 +5,11 @@ a subset is a range of classes: that takes one pass and leaves samples in the or
 the table, which is also the order in which memory likes to be read.
 """
 
-from cython.parallel cimport prange
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t
+
+cdef extern from "pool.h" nogil:
+    ctypedef void (*pool_task)(void*, int64_t)
+    void pool_run(pool_task, void*, int64_t, int64_t, int)
 
 cdef extern from "portable.h" nogil:
     int log2_floor(unsigned long long)
@@ -135,14 +138,33 @@ def partition(
                     totals[side, step, c] += totals[side, step - 1, c]
 
 
+ctypedef struct copy_t:
+    const uint8_t* table
+    const int32_t* columns
+    uint8_t* out
+    int64_t stride, count, out_stride
+
+
+cdef void gather_task(void* context, int64_t row) noexcept nogil:
+    cdef copy_t* job = <copy_t*>context
+    cdef const uint8_t* table = job.table + row * job.stride
+    cdef uint8_t* out = job.out + row * job.out_stride
+    cdef int64_t i
+    for i in range(job.count):
+        out[i] = table[job.columns[i]]
+
+
 def gather(
     const uint8_t[:, ::1] table,   # IN
     const int32_t[::1] columns,    # IN
     uint8_t[:, ::1] out,           # OUT out[k, i] = table[k, columns[i]]
-    Py_ssize_t start, Py_ssize_t stop, int threads,
+    int64_t start, int64_t stop, int threads,
 ):
     """Copy some columns of the table side by side, rows start..stop."""
-    cdef Py_ssize_t row, i
-    for row in prange(start, stop, schedule="static", num_threads=threads, nogil=True):
-        for i in range(columns.shape[0]):
-            out[row, i] = table[row, columns[i]]
+    cdef copy_t job
+    if columns.shape[0] == 0 or stop <= start:
+        return
+    job.table, job.columns, job.out = &table[0, 0], &columns[0], &out[0, 0]
+    job.stride, job.count, job.out_stride = table.shape[1], columns.shape[0], out.shape[1]
+    with nogil:
+        pool_run(gather_task, &job, start, stop, threads)

@@ -1,24 +1,42 @@
 """Fill histograms of many features and find each one's least error [Appel 3.3, 3.4].
 
-Every function takes a range of feature groups, so that a caller can keep each call short, and is given
-the feature as a row of `table`. IN views are read-only, OUT views are only written.
+Every function takes a range of feature groups, so that a caller can keep each call short, and is given a
+feature as a row of `table`. IN views are read-only, OUT views are only written. The work is in search.h.
 """
 
-from cython.parallel cimport prange
 from libc.stdint cimport int32_t, int64_t, uint8_t
-from libc.string cimport memcpy, memset
 
-cdef extern from "histogram.h" nogil:
-    enum: LANES, BINS, CRITERION_ERROR
+cdef extern from "search.h" nogil:
     ctypedef struct subset_t:
         int64_t weight, target, mass
-    void fill32_group(int32_t*, const uint8_t**, const int32_t*, const int32_t*, int64_t)
-    void fill64_group(int64_t*, const uint8_t**, const int32_t*, const int64_t*, int64_t)
-    void fill32_lane(int32_t*, int, const uint8_t*, const int32_t*, const int32_t*, int64_t)
-    void fill64_lane(int64_t*, int, const uint8_t*, const int32_t*, const int64_t*, int64_t)
-    void error_group(const int32_t*, const subset_t*, int64_t*)
-    int error_threshold(const int32_t*, int, const subset_t*, int64_t)
-    int64_t pair_lane(int, const int64_t*, int, const subset_t*, int*)
+    ctypedef struct table_t:
+        const uint8_t* values
+        int64_t stride
+    ctypedef struct search_t:
+        int wide, criterion
+        const int32_t* features
+        int64_t feature_count
+        table_t first, rest
+        const int32_t* columns
+        const void* values
+        int64_t sample_count
+        char* hist
+        const subset_t* subsets
+        int64_t* errors
+        char* small
+        int64_t* large_errors
+        const int32_t* groups
+        const uint8_t* lanes
+        const int64_t* bounds
+        int64_t steps, first_steps, best, best_feature, slack
+        int32_t* thresholds
+        int64_t* updates
+    ctypedef void (*pool_task)(void*, int64_t)
+    void pool_run(pool_task, void*, int64_t, int64_t, int)
+    void fill_task(void*, int64_t)
+    void first_task(void*, int64_t)
+    void sibling_task(void*, int64_t)
+    void finish_task(void*, int64_t)
     int64_t c_node_error "node_error"(int, const subset_t*)
     void build_log2_table()
 
@@ -29,62 +47,31 @@ ctypedef fused cell_t:
     int64_t
 
 
-cdef subset_t subset(const int64_t* row) noexcept nogil:
-    cdef subset_t result
-    result.weight, result.target, result.mass = row[0], row[1], row[2]
-    return result
-
-
 def node_error(int criterion, const int64_t[::1] totals):
     """The error of a node that is not split; `totals` is its (weight, target, mass)."""
-    cdef subset_t node = subset(&totals[0])
-    return c_node_error(criterion, &node)
+    return c_node_error(criterion, <const subset_t*>&totals[0])
 
 
-cdef void fill(cell_t* hist, const uint8_t** rows, uint8_t alive, const int32_t* columns,
-               const cell_t* values, int64_t n) noexcept nogil:
-    """Add the samples to those lanes whose bit is set in `alive`."""
-    cdef int lane
-    if alive == 0xff:
-        if cell_t is int32_t:
-            fill32_group(hist, rows, columns, values, n)
-        else:
-            fill64_group(hist, rows, columns, values, n)
-        return
-    for lane in range(LANES):
-        if alive >> lane & 1:
-            if cell_t is int32_t:
-                fill32_lane(hist, lane, rows[lane], columns, values, n)
-            else:
-                fill64_lane(hist, lane, rows[lane], columns, values, n)
+cdef table_t rows_of(const uint8_t[:, ::1] table) noexcept:
+    cdef table_t rows
+    rows.values = &table[0, 0] if table.shape[0] and table.shape[1] else NULL
+    rows.stride = table.shape[1]
+    return rows
 
 
-cdef void scan(int criterion, const cell_t* hist, uint8_t alive, const subset_t* node,
-               int64_t* errors, int32_t* thresholds) noexcept nogil:
-    """The least error of each lane; `thresholds` may be NULL where only the error is wanted."""
-    cdef int lane, threshold = BINS - 1
-    if cell_t is int32_t:
-        error_group(hist, node, errors)
-        if thresholds != NULL:
-            for lane in range(LANES):
-                if alive >> lane & 1:
-                    thresholds[lane] = error_threshold(hist, lane, node, errors[lane])
-    else:
-        for lane in range(LANES):
-            if alive >> lane & 1:
-                errors[lane] = pair_lane(criterion, hist, lane, node, &threshold)
-                if thresholds != NULL:
-                    thresholds[lane] = threshold
-
-
-cdef uint8_t group_rows(const uint8_t[:, ::1] table, const int32_t[::1] features, Py_ssize_t group,
-                        const uint8_t** rows) noexcept nogil:
-    """Point `rows` at the group's features; returns the bits of the lanes in use."""
-    cdef Py_ssize_t first = group * LANES
-    cdef int lane, n = <int>min(<Py_ssize_t>LANES, features.shape[0] - first)
-    for lane in range(n):
-        rows[lane] = &table[features[first + lane], 0]
-    return <uint8_t>((1 << n) - 1)
+cdef search_t job_of(const uint8_t[:, ::1] table, const int32_t[::1] features,
+                     const int32_t[::1] columns, const cell_t[::1] values,
+                     const cell_t[:, :, ::1] hist) noexcept:
+    cdef search_t job
+    job.wide = sizeof(cell_t) == 8
+    job.features = &features[0]
+    job.feature_count = features.shape[0]
+    job.first = job.rest = rows_of(table)
+    job.sample_count = columns.shape[0]
+    job.columns = &columns[0] if columns.shape[0] else NULL
+    job.values = &values[0] if columns.shape[0] else NULL
+    job.hist = <char*>&hist[0, 0, 0] if hist.shape[0] else NULL
+    return job
 
 
 def histograms(
@@ -96,32 +83,10 @@ def histograms(
     int threads,
 ):
     """Fill the histograms of all features, for criteria that this module does not know."""
-    cdef Py_ssize_t group
-    for group in prange(hist.shape[0], schedule="static", num_threads=threads, nogil=True):
-        fill_group(table, features, group, columns, values, &hist[group, 0, 0])
-
-
-cdef uint8_t fill_group(const uint8_t[:, ::1] table, const int32_t[::1] features, Py_ssize_t group,
-                        const int32_t[::1] columns, const cell_t[::1] values,
-                        cell_t* hist) noexcept nogil:
-    """A fresh histogram of one group; returns the bits of the lanes in use."""
-    cdef const uint8_t* rows[LANES]
-    cdef uint8_t alive = group_rows(table, features, group, rows)
-    memset(hist, 0, BINS * LANES * sizeof(cell_t))
-    if columns.shape[0] > 0:
-        fill(hist, rows, alive, &columns[0], &values[0], columns.shape[0])
-    return alive
-
-
-cdef void first_group(const uint8_t[:, ::1] table, const int32_t[::1] features, Py_ssize_t group,
-                      const int32_t[::1] columns, const cell_t[::1] values, int criterion,
-                      const int64_t[::1] totals, cell_t* hist, int64_t[::1] errors) noexcept nogil:
-    cdef int64_t found[LANES]
-    cdef subset_t node = subset(&totals[0])
-    cdef uint8_t alive = fill_group(table, features, group, columns, values, hist)
-    cdef Py_ssize_t first = group * LANES
-    scan(criterion, <const cell_t*>hist, alive, &node, found, NULL)
-    memcpy(&errors[first], found, min(<Py_ssize_t>LANES, features.shape[0] - first) * sizeof(int64_t))
+    cdef search_t job = job_of(table, features, columns, values, hist)
+    cdef int64_t groups = hist.shape[0]
+    with nogil:
+        pool_run(fill_task, &job, 0, groups, threads)
 
 
 def first_subset(
@@ -133,32 +98,15 @@ def first_subset(
     const int64_t[::1] totals,     # IN  (weight, target, mass) of the subset
     cell_t[:, :, ::1] hist,        # OUT (groups, BINS, LANES)
     int64_t[::1] errors,           # OUT preliminary error of each feature
-    Py_ssize_t start, Py_ssize_t stop, int threads,
+    int64_t start, int64_t stop, int threads,
 ):
     """Histograms and preliminary errors of all features over the first subset, groups start..stop."""
-    cdef Py_ssize_t group
-    for group in prange(start, stop, schedule="static", num_threads=threads, nogil=True):
-        first_group(table, features, group, columns, values, criterion, totals,
-                    &hist[group, 0, 0], errors)
-
-
-cdef void sibling_group(const uint8_t[:, ::1] table, const int32_t[::1] features, Py_ssize_t group,
-                        const int32_t[::1] columns, const cell_t[::1] values, int criterion,
-                        const int64_t[:, ::1] totals, cell_t* hist, cell_t* small,
-                        int64_t[:, ::1] errors) noexcept nogil:
-    cdef cell_t local[BINS * LANES]
-    cdef int64_t found[LANES]
-    cdef subset_t large = subset(&totals[1, 0])
-    cdef Py_ssize_t first = group * LANES
-    cdef Py_ssize_t n = min(<Py_ssize_t>LANES, features.shape[0] - first)
-    cdef int i
-    if small == NULL:
-        small = local
-    first_group(table, features, group, columns, values, criterion, totals[0], small, errors[0])
-    for i in range(BINS * LANES):
-        hist[i] -= small[i]
-    scan(criterion, <const cell_t*>hist, <uint8_t>((1 << n) - 1), &large, found, NULL)
-    memcpy(&errors[1, first], found, n * sizeof(int64_t))
+    cdef search_t job = job_of(table, features, columns, values, hist)
+    job.criterion = criterion
+    job.subsets = <const subset_t*>&totals[0]
+    job.errors = &errors[0]
+    with nogil:
+        pool_run(first_task, &job, start, stop, threads)
 
 
 def sibling_subsets(
@@ -171,68 +119,23 @@ def sibling_subsets(
     cell_t[:, :, ::1] hist,        # IN and OUT: the parent's, then the larger child's
     cell_t[:, :, ::1] small,       # OUT the smaller child's, or no groups where nobody needs it
     int64_t[:, ::1] errors,        # OUT (2, features)
-    Py_ssize_t start, Py_ssize_t stop, int threads,
+    int64_t start, int64_t stop, int threads,
 ):
     """First subsets of two siblings: fill the smaller child's, and get the larger's by subtraction."""
-    cdef Py_ssize_t group
-    cdef bint keep = small.shape[0] > 0
-    for group in prange(start, stop, schedule="static", num_threads=threads, nogil=True):
-        sibling_group(table, features, group, columns, values, criterion, totals,
-                      &hist[group, 0, 0], &small[group, 0, 0] if keep else NULL, errors)
-
-
-cdef int64_t finish_group(const uint8_t[:, ::1] table, const uint8_t[:, ::1] compact,
-                          Py_ssize_t compact_steps, const int32_t[::1] features, Py_ssize_t group,
-                          uint8_t alive, const cell_t* hist, const int32_t[::1] columns,
-                          const cell_t[::1] values, const int64_t[::1] bounds, int criterion,
-                          const int64_t[:, ::1] totals,
-                          int64_t best, int64_t best_feature, int64_t slack,
-                          int64_t[::1] errors, int32_t[::1] thresholds) noexcept nogil:
-    cdef cell_t local[BINS * LANES]
-    cdef const uint8_t* rows[LANES]
-    cdef int64_t found[LANES]
-    cdef int32_t at[LANES]
-    cdef subset_t node
-    cdef Py_ssize_t first = group * LANES, step, steps = bounds.shape[0] - 1
-    cdef int64_t updates = 0, n
-    cdef int lane
-    alive &= group_rows(compact if compact_steps > 0 else table, features, group, rows)
-    if hist == NULL:
-        memset(local, 0, sizeof(local))
-    else:
-        memcpy(local, hist, sizeof(local))
-    for step in range(steps):
-        if step == compact_steps > 0:
-            group_rows(table, features, group, rows)
-        n = bounds[step + 1] - bounds[step]
-        if n == 0 and step < steps - 1:
-            continue
-        if n > 0:
-            fill(local, rows, alive, &columns[bounds[step]], &values[bounds[step]], n)
-            for lane in range(LANES):
-                updates += n * (alive >> lane & 1)
-        node = subset(&totals[step, 0])
-        scan(criterion, <const cell_t*>local, alive, &node, found,
-             at if step == steps - 1 else NULL)
-        for lane in range(LANES):
-            if alive >> lane & 1 and (
-                found[lane] > best + slack
-                or slack == 0 and found[lane] == best and features[first + lane] > best_feature
-            ):
-                alive = alive & ~(1 << lane)
-        if not alive:
-            return updates
-    for lane in range(LANES):
-        if alive >> lane & 1:
-            errors[first + lane] = found[lane]
-            thresholds[first + lane] = at[lane]
-    return updates
+    cdef search_t job = job_of(table, features, columns, values, hist)
+    job.criterion = criterion
+    job.subsets = <const subset_t*>&totals[0, 0]
+    job.errors = &errors[0, 0]
+    job.large_errors = &errors[1, 0]
+    job.small = <char*>&small[0, 0, 0] if small.shape[0] else NULL
+    with nogil:
+        pool_run(sibling_task, &job, start, stop, threads)
 
 
 def finish(
     const uint8_t[:, ::1] table,     # IN
     const uint8_t[:, ::1] compact,   # IN  a copy of some of its columns
-    Py_ssize_t compact_steps,        # how many of the subsets, from the first, are read from there
+    int64_t compact_steps,           # how many of the subsets, from the first, are read from there
     const int32_t[::1] features,     # IN
     const int32_t[::1] groups,       # IN  the groups with features still in the race
     const uint8_t[::1] lanes,        # IN  for every group, the bits of those features
@@ -245,19 +148,23 @@ def finish(
     int64_t best, int64_t best_feature, int64_t slack,
     int64_t[::1] errors,             # OUT error on all samples, left as it is where pruned
     int32_t[::1] thresholds,         # OUT
+    int64_t[::1] updates,            # OUT histogram updates of each of the groups
     int threads,
 ):
-    """Train features to the end unless they underachieve [Appel 3.4]; returns the histogram updates.
+    """Train features to the end unless they underachieve [Appel 3.4].
 
     A feature is pruned once its preliminary error shows that it cannot beat (best, best_feature).
     `slack` is by how much rounding may lift a preliminary error above the final one.
     """
-    cdef Py_ssize_t i, group
-    cdef int64_t updates = 0
-    cdef bint begun = hist.shape[0] > 0
-    for i in prange(groups.shape[0], schedule="dynamic", num_threads=threads, nogil=True):
-        group = groups[i]
-        updates += finish_group(table, compact, compact_steps, features, group, lanes[group],
-                                &hist[group, 0, 0] if begun else NULL, columns, values, bounds,
-                                criterion, totals, best, best_feature, slack, errors, thresholds)
-    return updates
+    cdef search_t job = job_of(table, features, columns, values, hist)
+    cdef int64_t count = groups.shape[0]
+    job.criterion = criterion
+    job.first = rows_of(compact)
+    job.first_steps = compact_steps
+    job.groups, job.lanes = &groups[0], &lanes[0]
+    job.bounds, job.steps = &bounds[0], bounds.shape[0] - 1
+    job.subsets = <const subset_t*>&totals[0, 0]
+    job.best, job.best_feature, job.slack = best, best_feature, slack
+    job.errors, job.thresholds, job.updates = &errors[0], &thresholds[0], &updates[0]
+    with nogil:
+        pool_run(finish_task, &job, 0, count, threads)

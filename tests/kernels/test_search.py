@@ -96,11 +96,14 @@ def test_finish_completes_the_best_and_prunes_the_rest(criterion, cell, threads,
         kernels.histograms[cell](case.table, case.features, everyone[:40], case.values[:40], hist, 1)
     errors, thresholds = np.full(FEATURES, -1), np.full(FEATURES, -1, np.int32)
     slack = 32 * int(totals[-1, 0]) if criterion == "entropy" else 0
-    updates = kernels.finish[cell](
+    updates = np.empty(3, np.int64)
+    kernels.finish[cell](
         case.table, case.table, 1, case.features, np.arange(3, dtype=np.int32),
         np.full(3, 255, np.uint8), hist, everyone, case.values, bounds[int(begun) :], case.code,
-        np.ascontiguousarray(totals[int(begun) :]), best, best_feature, slack, errors, thresholds, threads,
+        np.ascontiguousarray(totals[int(begun) :]), best, best_feature, slack, errors, thresholds, updates,
+        threads,
     )  # fmt: skip
+    updates = updates.sum()
     full = FEATURES * (SAMPLES - 40 * begun)
     assert 0 < updates <= full
     assert updates < full or criterion == "entropy"
