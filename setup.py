@@ -4,6 +4,8 @@ CASCADE_DEBUG=1 builds with bounds checks and without optimisation.
 """
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 from Cython.Build import cythonize
@@ -11,6 +13,8 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 DEBUG = os.environ.get("CASCADE_DEBUG") == "1"
+SHARED = "cascade._ext._shared"  # Cython's own code for memoryviews, once instead of in every kernel
+BUILD = Path("build/cython-debug" if DEBUG else "build/cython")
 KERNELS = sorted(path.stem for path in Path("cython_ext").glob("*.pyx"))
 
 
@@ -18,11 +22,19 @@ class BuildKernels(build_ext):
     def build_extensions(self) -> None:
         self.force = True  # a change of mode must never leave a stale kernel behind
         flags = ["-O0", "-g"] if DEBUG else ["-O3"]
-        flags += ["-std=gnu99", "-ffp-contract=off", "-Wno-unused-function", "-pthread"]
+        flags += ["-std=gnu99", "-ffp-contract=off", "-fno-trapping-math", "-Wno-unused-function", "-pthread"]
         for extension in self.extensions:
             extension.extra_compile_args = flags
             extension.extra_link_args = ["-pthread"]
         super().build_extensions()
+
+
+def shared_extension() -> Extension:
+    """The module that the kernels' common code is in; Cython writes its source."""
+    source = BUILD / "_shared.c"
+    source.parent.mkdir(parents=True, exist_ok=True)
+    subprocess.run([sys.executable, "-m", "cython", f"--generate-shared={source}"], check=True)
+    return Extension(SHARED, [str(source)])
 
 
 directives = {
@@ -36,7 +48,8 @@ directives = {
 }
 
 setup(
-    ext_modules=cythonize(
+    ext_modules=[shared_extension()]
+    + cythonize(
         [
             Extension(
                 f"cascade._ext.{name}",
@@ -47,7 +60,8 @@ setup(
             for name in KERNELS
         ],
         compiler_directives=directives,
-        build_dir="build/cython-debug" if DEBUG else "build/cython",
+        build_dir=str(BUILD),
+        shared_utility_qualified_name=SHARED,
     ),
     cmdclass={"build_ext": BuildKernels},
 )

@@ -12,17 +12,19 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cascade.resume import RunFile
 from cascade.rounds import BoostingRun, Round, best_round
 from cascade.samples import check_samples
 from cascade.settings import Settings
 from cascade.threads import thread_count
 from cascade.trees import Trees
+
+if TYPE_CHECKING:
+    from cascade.resume import RunFile
 
 CHECKPOINT_SECONDS = 10.0
 
@@ -66,9 +68,7 @@ def boost(
     if settings.patience is not None and held_out is None:
         raise ValueError("patience needs validation data to watch; give validation=(table, labels)")
     run = BoostingRun(training, held_out, settings, thread_count(threads))
-    file = None if checkpoint is None else RunFile(Path(checkpoint), run)
-    if file is not None and file.path.exists():
-        file.restore()
+    file = None if checkpoint is None else _checkpoint(Path(checkpoint), run)
     _run(run, file, progress)
     trees, history = run.trees, run.history
     if settings.patience is not None and history:
@@ -76,7 +76,16 @@ def boost(
     return Boosted(trees, history, run.progress.stopped)
 
 
-def _run(run: BoostingRun, file: RunFile | None, progress: Callable[[Round], None] | None) -> None:
+def _checkpoint(path: Path, run: BoostingRun) -> "RunFile":
+    from cascade.resume import RunFile  # here, because hashing loads 4 MB of OpenSSL
+
+    file = RunFile(path, run)
+    if path.exists():
+        file.restore()
+    return file
+
+
+def _run(run: BoostingRun, file: "RunFile | None", progress: Callable[[Round], None] | None) -> None:
     written = time.perf_counter()
     try:
         while not run.progress.stopped:

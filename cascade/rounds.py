@@ -209,9 +209,12 @@ def best_round(history: list[Round]) -> int:
 
 
 def _fraction(
-    items: NDArray[np.int32], fraction: float, random: np.random.Generator
+    items: NDArray[np.int32], fraction: float, random: "np.random.Generator"
 ) -> NDArray[np.int32]:
-    """A random share of the items, at least one, in rising order."""
+    """A random share of the items, at least one, in rising order.
+
+    The type is in quotes, because NumPy loads its random numbers (6 MB) when they are first mentioned.
+    """
     if fraction >= 1.0:
         return items
     count = max(1, round(fraction * len(items)))

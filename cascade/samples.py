@@ -38,10 +38,10 @@ def check_samples(
     given = np.asarray(labels)
     if given.shape != (samples,):
         raise ValueError(f"expected {samples} {name}labels, one a sample, got shape {given.shape}")
-    if given.dtype.kind not in "iuf" or not np.isin(given, (-1, 1)).all():
+    if given.dtype.kind not in "iuf" or not ((given == 1) | (given == -1)).all():
         others = [v for v in np.unique(given.astype(str)) if v not in ("-1", "1", "-1.0", "1.0")]
         raise ValueError(f"expected {name}labels of -1 and +1, got {', '.join(others[:3])}")
-    if len(np.unique(given)) < 2:
+    if given.min() == given.max():
         raise ValueError(f"expected {name}samples of both classes, got only label {given[0]:+.0f}")
     return Samples(
         np.ascontiguousarray(table),

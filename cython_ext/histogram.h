@@ -17,14 +17,6 @@
 enum { LANES = 8, BINS = 256 };
 enum { CRITERION_ERROR, CRITERION_IMPURITY, CRITERION_ENTROPY };
 
-/* Vector code for newer processors beside the portable one, chosen when the kernel is loaded. */
-#if defined(__x86_64__) && defined(__linux__) && defined(__GLIBC__) && defined(__GNUC__) && \
-    !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
-#define VECTOR_CLONES __attribute__((target_clones("avx2", "default")))
-#else
-#define VECTOR_CLONES
-#endif
-
 /* What the samples of a subset add up to; `mass` is Z_m of [Appel 3.3] in units of the criterion. */
 typedef struct {
     int64_t weight, target, mass;

@@ -10,6 +10,12 @@
 #include "histogram.h"
 #include "pool.h"
 
+#if defined(__GNUC__)
+#define PREFETCH(address) __builtin_prefetch(address)
+#else
+#define PREFETCH(address) ((void)0)
+#endif
+
 typedef struct {
     const uint8_t *values;
     int64_t stride; /* from a feature's row to the next */
@@ -95,11 +101,33 @@ static void scan(const search_t *job, const void *hist, unsigned alive, const su
     }
 }
 
+/* Memory is read twice as fast row by row as from eight rows at once, which filling does. So while a group is
+ * filled, the rows of the next one are called into the cache in their order, some with every few samples. */
 static void fill_fresh(const search_t *job, int64_t group, void *hist) {
-    const uint8_t *rows[LANES];
+    enum { STEP = 64, LINE = 64 };
+    const uint8_t *rows[LANES], *next[LANES];
+    const unsigned alive = (1u << lanes_of(job, group)) - 1;
+    const int64_t lines = LANES * (job->first.stride / LINE + 1);
+    const int64_t pace = lines * STEP / (job->sample_count + STEP) + 1; /* with every STEP samples */
+    int lane = 0, lanes = 0;
+    int64_t at = 0;
     rows_of(job, job->first, group, rows);
+    if ((group + 1) * LANES < job->feature_count) {
+        lanes = lanes_of(job, group + 1);
+        rows_of(job, job->first, group + 1, next);
+    }
     memset(hist, 0, group_bytes(job));
-    fill(job, hist, rows, (1u << lanes_of(job, group)) - 1, 0, job->sample_count);
+    for (int64_t from = 0; from < job->sample_count; from += STEP) {
+        for (int64_t i = 0; i < pace && lane < lanes; i++) {
+            PREFETCH(next[lane] + at);
+            at += LINE;
+            if (at >= job->first.stride) {
+                at = 0;
+                lane++;
+            }
+        }
+        fill(job, hist, rows, alive, from, least(from + STEP, job->sample_count));
+    }
 }
 
 static void scan_into(const search_t *job, int64_t group, const void *hist, const subset_t *subset,
@@ -154,7 +182,7 @@ static void finish_task(void *context, int64_t index) {
     int64_t found[LANES];
     int32_t thresholds[LANES];
     group_t local;
-    unsigned alive = job->lanes[group];
+    unsigned alive = job->lanes[group] & ((1u << lanes_of(job, group)) - 1);
     int64_t updates = 0;
     if (job->hist)
         memcpy(&local, job->hist + (size_t)group * group_bytes(job), group_bytes(job));

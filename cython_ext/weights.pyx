@@ -5,6 +5,7 @@ from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
 
 cdef extern from "portable.h" nogil:
     double portable_exp(double)
+    void portable_exp_all(double*, int64_t)
     double portable_log(double)
 
 cdef enum:
@@ -70,7 +71,10 @@ cdef double exponential(const int8_t[::1] labels, const double[::1] base,
         if base[n] > 0 and -labels[n] * decision[n] > largest:
             largest = -labels[n] * decision[n]
     for n in range(labels.shape[0]):
-        hessian[n] = base[n] * portable_exp(-labels[n] * decision[n] - largest)
+        hessian[n] = -labels[n] * decision[n] - largest
+    portable_exp_all(&hessian[0], hessian.shape[0])
+    for n in range(labels.shape[0]):
+        hessian[n] *= base[n]
         total += hessian[n]
     for n in range(labels.shape[0]):
         u = hessian[n] / total
