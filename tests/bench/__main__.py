@@ -6,9 +6,10 @@ import os
 import time
 from pathlib import Path
 
-from tests.bench import bench_curves, bench_quickboost
+from cascade.checkpoint import write_atomically
+from tests.bench import bench_curves, bench_interrupt, bench_quickboost
 
-TOPICS = {"quickboost": bench_quickboost, "curves": bench_curves}
+TOPICS = {"quickboost": bench_quickboost, "interrupt": bench_interrupt, "curves": bench_curves}
 BUSY = 0.5  # other processes running, on average over a minute
 
 
@@ -31,7 +32,7 @@ def main() -> None:
         results |= TOPICS[topic].run(pictures)
         targets |= TOPICS[topic].TARGETS
         print(f"bench: {topic} took {time.perf_counter() - started:.0f} s", flush=True)
-    write(options.out / "bench.json", results)
+    write_atomically(options.out / "bench.json", (json.dumps(results, indent=2) + "\n").encode())
     print(render(results, targets))
 
 
@@ -40,13 +41,6 @@ def warn_if_busy() -> None:
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
     if load > BUSY:
         print(f"bench: the machine is busy (load {load:.1f}); do not trust these times", flush=True)
-
-
-def write(path: Path, results: dict[str, float]) -> None:
-    """All or nothing: who reads the file never sees half of it."""
-    half = path.with_suffix(".json.part")
-    half.write_text(json.dumps(results, indent=2) + "\n")
-    os.replace(half, path)
 
 
 def render(results: dict[str, float], targets: dict[str, tuple[float, float]]) -> str:
