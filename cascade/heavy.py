@@ -12,7 +12,7 @@ from cascade._ext import samples as kernels
 from cascade.subsets import Classes
 
 WORTHWHILE = 1 << 23  # bytes of a table below which caches do well by themselves
-SHARE = 14  # the copy takes at most 1 / SHARE of the table
+SHARE = 0.074  # of the table at most: with it, a whole process stays within 1.5 tables (make bench)
 MARK = 0.98  # the share of the mass that a new copy holds, if it fits
 STALE = 0.96  # made anew once it holds less than this share of what it is asked for
 SLICE = 1 << 24  # bytes copied in one call: some 20 ms, then Ctrl-C is heard
@@ -24,7 +24,7 @@ class HeavySamples:
     def __init__(self, table: NDArray[np.uint8], threads: int) -> None:
         self.table = table
         self.threads = threads
-        self.limit = table.shape[1] // SHARE if table.nbytes >= WORTHWHILE else 0
+        self.limit = int(SHARE * table.shape[1]) if table.nbytes >= WORTHWHILE else 0
         self.rows = np.empty((0, 0), np.uint8)  # allocated on first use
         self.columns = np.empty(0, np.int32)
         self.position = np.empty(0, np.int32)  # where a column of the table is in `rows`, or -1

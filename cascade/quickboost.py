@@ -136,8 +136,7 @@ class TreeGrower:
         everyone = np.ones(len(self._features), bool)
         split = self._finish(samples, self._none, everyone, self._unsplit(samples))
         for child, part in enumerate(self._split(node, samples, split), 2 * node + 1):
-            if child < len(self._feature):
-                self._exhaust(child, part)
+            self._exhaust(child, part)
 
     def _grow_quickly(self, samples: NDArray[np.int32]) -> None:
         mass = self._weights.mass
@@ -147,21 +146,12 @@ class TreeGrower:
         shares = self._schedule or self._adaptive.shares()
         cutoffs = classes.cutoffs((*shares, 1.0))  # at least three subsets: two compact, one not
         self._compact = self.heavy.covers(everyone, classes, mass, int(cutoffs[0]))
+        self._compact_rows = self.heavy.rows if self._compact else self.table
         position = self.heavy.position if self._compact else self.heavy.position[:0]
         root = Subsets.order(samples, self._weights, classes, cutoffs, position)
-        self._compact_rows = self.heavy.rows if self._compact else self.table
         self._survivors = self._raced = 0
-        errors = np.empty(len(self._features), np.int64)
         histograms = self._histogram_set(0)
-        groups = -(-len(self._features) // LANES)
-        table, columns = self._compact_rows, self._places(root)[: root.bounds[1]]
-        for start, stop in self._slices(groups, len(columns)):
-            self._kernel_first(
-                table, self._features, columns, self._values[root.first], self._code,
-                root.totals[0], histograms, errors, start, stop, self.threads,
-            )  # fmt: skip
-        self.updates += len(columns) * len(self._features)
-        self._race(0, root, histograms, errors)
+        self._race(0, root, histograms, self._first(root, histograms))
         if len(root.first) < len(root.columns):
             wanted = SURVIVORS_COMPACT if self._compact else SURVIVORS
             self._adaptive.learn(self._survivors / self._raced, wanted)
@@ -171,25 +161,44 @@ class TreeGrower:
     ) -> None:
         """Split a node whose preliminary errors are known, then its children."""
         children = self._split(node, samples, self._best(samples, histograms, errors))
-        level = (node + 1).bit_length()
-        if level == self.depth or not children:
+        if not children:
             return
+        level = (node + 1).bit_length()
         small = int(len(children[0].first) > len(children[1].first))
         pair = children[small], children[1 - small]
         kept = self._histogram_set(level) if level + 1 < self.depth else self._none
-        both = np.empty((2, len(self._features)), np.int64)
-        totals = np.stack([child.totals[0] for child in pair])
-        groups = -(-len(self._features) // LANES)
-        table, columns = self._compact_rows, self._places(pair[0])[: pair[0].bounds[1]]
-        for start, stop in self._slices(groups, len(columns)):
-            self._kernel_siblings(
-                table, self._features, columns, self._values[pair[0].first], self._code,
-                totals, histograms, kept, both, start, stop, self.threads,
-            )  # fmt: skip
-        self.updates += len(columns) * len(self._features)
+        both = self._siblings(pair, histograms, kept)
         first = 2 * node + 1
         self._race(first + small, pair[0], kept, both[0])
         self._race(first + 1 - small, pair[1], histograms, both[1])
+
+    def _first(self, samples: Subsets, histograms: Histograms) -> NDArray[np.int64]:
+        """Fill the histograms over the first subset; preliminary errors of all features."""
+        errors = np.empty(len(self._features), np.int64)
+        columns, values = self._places(samples)[: samples.bounds[1]], self._values[samples.first]
+        for start, stop in self._slices(self._groups(), len(columns)):
+            self._kernel_first(
+                self._compact_rows, self._features, columns, values, self._code,
+                samples.totals[0], histograms, errors, start, stop, self.threads,
+            )  # fmt: skip
+        self.updates += len(columns) * len(self._features)
+        return errors
+
+    def _siblings(
+        self, pair: tuple[Subsets, Subsets], histograms: Histograms, kept: Histograms
+    ) -> NDArray[np.int64]:
+        """The same for the smaller and the larger of two children, whose parent's histograms are known:
+        they become the larger child's, and `kept`, if any, the smaller one's."""
+        errors = np.empty((2, len(self._features)), np.int64)
+        totals = np.stack([child.totals[0] for child in pair])
+        columns, values = self._places(pair[0])[: pair[0].bounds[1]], self._values[pair[0].first]
+        for start, stop in self._slices(self._groups(), len(columns)):
+            self._kernel_siblings(
+                self._compact_rows, self._features, columns, values, self._code,
+                totals, histograms, kept, errors, start, stop, self.threads,
+            )  # fmt: skip
+        self.updates += len(columns) * len(self._features)
+        return errors
 
     def _best(
         self, samples: Subsets, histograms: Histograms, errors: NDArray[np.int64]
@@ -251,10 +260,12 @@ class TreeGrower:
         return np.concatenate([errors[:lower] <= best.error, errors[lower:] < best.error])
 
     def _split(self, node: int, samples: Subsets, split: Split) -> tuple[Subsets, ...]:
-        """Record a split and send the samples down it; no children where there is none."""
+        """Record a split and send the samples down it; no children where there are only leaves below."""
         if split.feature < 0:
             return ()
         self._feature[node], self._threshold[node] = split.feature, split.threshold
+        if 2 * node + 1 >= len(self._feature):
+            return ()
         return samples.partition(self.table[split.feature], split.threshold, self._weights)
 
     def _places(self, samples: Subsets) -> NDArray[np.int32]:
@@ -271,6 +282,9 @@ class TreeGrower:
         while len(self._sets) <= level:
             self._sets.append(np.empty((groups, BINS, LANES), self._cell))
         return self._sets[level]
+
+    def _groups(self) -> int:
+        return -(-len(self._features) // LANES)
 
     def _slices(self, groups: int, samples: int) -> Iterator[tuple[int, int]]:
         """Ranges of feature groups, each short enough that Ctrl-C is answered soon."""

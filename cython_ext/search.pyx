@@ -100,7 +100,7 @@ def first_subset(
     int64_t[::1] errors,           # OUT preliminary error of each feature
     int64_t start, int64_t stop, int threads,
 ):
-    """Histograms and preliminary errors of all features over the first subset, groups start..stop."""
+    """Histograms and preliminary errors of all features over a first subset, groups start..stop."""
     cdef search_t job = job_of(table, features, columns, values, hist)
     job.criterion = criterion
     job.subsets = <const subset_t*>&totals[0]

@@ -28,4 +28,4 @@ def small():
 def compact(monkeypatch):
     """Use the compact copy of heavy samples on tables of any size."""
     monkeypatch.setattr("cascade.heavy.WORTHWHILE", 0)
-    monkeypatch.setattr("cascade.heavy.SHARE", 2)
+    monkeypatch.setattr("cascade.heavy.SHARE", 0.5)
