@@ -12,9 +12,9 @@ from cascade._ext import samples as kernels
 from cascade.subsets import Classes
 
 WORTHWHILE = 1 << 23  # bytes of a table below which caches do well by themselves
-SHARE = 0.074  # of the table at most: with it, a whole process stays within 1.5 tables (make bench)
+SHARE = 0.073  # of the table at most: with it, a whole process stays within 1.5 tables (make bench)
 MARK = 0.98  # the share of the mass that a new copy holds, if it fits
-STALE = 0.96  # made anew once it holds less than this share of what it is asked for
+STALE = 0.97  # made anew once it holds less than this share of what it is asked for
 SLICE = 1 << 24  # bytes copied in one call: some 20 ms, then Ctrl-C is heard
 
 
@@ -42,7 +42,7 @@ class HeavySamples:
             return False
         held = self.columns[drawn.of[self.columns] >= cutoff]
         if not len(held) or int(mass[held].sum()) < STALE * int(drawn.masses[cutoff:].sum()):
-            lowest = max(fitting, int(everyone.cutoffs((MARK,))[0]))
+            lowest = max(fitting, everyone.cutoff(int(MARK * int(everyone.masses.sum()))))
             self.copy_columns(np.flatnonzero(everyone.of >= min(lowest, cutoff)).astype(np.int32))
             self.builds += 1
         return True

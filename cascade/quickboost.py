@@ -25,6 +25,7 @@ from cascade.subsets import Classes, Subsets, Weights
 SLICE = 1 << 24  # histogram updates a thread does in one call: some 10 ms, then Ctrl-C is heard
 SURVIVORS = 0.03  # share of the features that should see more than the first subset,
 SURVIVORS_COMPACT = 0.05  # and where more of the samples lie in the compact copy
+STRETCH = 0.3  # of what the first subset leaves out, how much more it may, to fit into the copy
 LEADERS = 8  # features trained to the end first, to prune the others by
 ENTROPY_SLACK = 32  # rounding of x log2 x, in units of the weight; see histogram.h
 
@@ -144,17 +145,22 @@ class TreeGrower:
         if len(samples) < len(mass):
             everyone = Classes.classify(np.arange(len(mass), dtype=np.int32), mass)
         shares = self._schedule or self._adaptive.shares()
-        cutoffs = classes.cutoffs((*shares, 1.0))  # at least three subsets: two compact, one not
-        self._compact = self.heavy.covers(everyone, classes, mass, int(cutoffs[0]))
+        marks = classes.marks((*shares, 1.0))  # at least three subsets: two compact, one not
+        wanted = int(marks[0])
+        if self._schedule is None:  # somewhat less is better than streaming the table
+            fitting = int(classes.masses[everyone.fitting(self.heavy.limit) :].sum())
+            spare = int(STRETCH * self._adaptive.gap * int(marks[-1]))
+            marks[0] = min(wanted, fitting) if fitting >= wanted - spare else wanted
+        self._compact = self.heavy.covers(everyone, classes, mass, classes.cutoff(int(marks[0])))
         self._compact_rows = self.heavy.rows if self._compact else self.table
         position = self.heavy.position if self._compact else self.heavy.position[:0]
-        root = Subsets.order(samples, self._weights, classes, cutoffs, position)
+        root = Subsets.order(samples, self._weights, classes, marks, position)
         self._survivors = self._raced = 0
         histograms = self._histogram_set(0)
         self._race(0, root, histograms, self._first(root, histograms))
-        if len(root.first) < len(root.columns):
-            wanted = SURVIVORS_COMPACT if self._compact else SURVIVORS
-            self._adaptive.learn(self._survivors / self._raced, wanted)
+        if len(root.first) < len(root.columns) and marks[0] == wanted:
+            aim = SURVIVORS_COMPACT if self._compact else SURVIVORS
+            self._adaptive.learn(self._survivors / self._raced, aim)
 
     def _race(
         self, node: int, samples: Subsets, histograms: Histograms, errors: NDArray[np.int64]

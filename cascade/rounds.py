@@ -172,7 +172,8 @@ class BoostingRun:
         samples = _fraction(samples, self.settings.sample_fraction, random)
         if self.settings.trim < 1.0:
             classes = Classes.classify(samples, self._weight.astype(np.int64))
-            samples = samples[classes.of[samples] >= classes.cutoffs((self.settings.trim,))[0]]
+            cutoff = classes.cutoff(int(classes.marks((self.settings.trim,))[0]))
+            samples = samples[classes.of[samples] >= cutoff]
         return samples, features
 
     # Measuring and stopping.

@@ -47,11 +47,15 @@ class Classes:
         kernels.classify(samples, mass, classes.of, classes.masses, classes.counts)
         return classes
 
-    def cutoffs(self, shares: tuple[float, ...]) -> NDArray[np.intp]:
-        """The class at which the heavier ones first hold each share of the mass; class 0 never does."""
+    def marks(self, shares: tuple[float, ...]) -> NDArray[np.int64]:
+        """The mass that makes up each share of all of it."""
+        total = int(self.masses.sum())
+        return np.array([int(share * total) for share in shares])
+
+    def cutoff(self, mark: int) -> int:
+        """The class that, with all above it, first holds this much; at least class 1."""
         held = np.cumsum(self.masses[:0:-1])  # from the heaviest class down to class 1
-        marks = np.array([int(share * int(held[-1])) for share in shares])
-        return np.maximum(len(held) - np.searchsorted(held, marks), 1)
+        return max(1, len(held) - int(np.searchsorted(held, mark)))
 
     def fitting(self, limit: int) -> int:
         """The lowest class that has, with all above it, at most `limit` samples; at least class 1."""
@@ -71,19 +75,17 @@ class Subsets:
         samples: NDArray[np.int32],
         weights: Weights,
         classes: Classes,
-        cutoffs: NDArray[np.intp],
+        marks: NDArray[np.int64],
         position: NDArray[np.int32],
     ) -> "Subsets":
         """The heaviest samples first; if `position` is given, those that have one before the others."""
-        subset_of = np.full(kernels.CLASSES, len(cutoffs), np.uint8)
-        for i, cutoff in reversed(list(enumerate(cutoffs))):
-            subset_of[cutoff:] = i
         columns = np.empty(len(samples), np.int32)
-        bounds = np.empty(len(cutoffs) + 2, np.int64)
-        totals = np.empty((len(cutoffs) + 1, 3), np.int64)
+        bounds = np.empty(len(marks) + 2, np.int64)
+        totals = np.empty((len(marks) + 1, 3), np.int64)
         kernels.order(
-            samples, classes.of, subset_of, position,
-            weights.weight, weights.target, weights.mass, columns, bounds, totals,
+            samples, classes.of, classes.masses, marks, position,
+            weights.weight, weights.target, weights.mass,
+            np.empty(len(classes.of), np.uint8), columns, bounds, totals,
         )  # fmt: skip
         return cls(columns[: bounds[-1]], bounds, totals)
 

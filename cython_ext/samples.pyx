@@ -1,8 +1,8 @@
 """Linear-time bookkeeping of samples: weigh them, order them into subsets, send them down a split.
 
-Weights are never sorted. A sample's mass falls into one of CLASSES logarithmic classes (8 an octave), and
-a subset is a range of classes: that takes one pass and leaves samples in the order in which they lie in
-the table, which is also the order in which memory likes to be read.
+Weights are never sorted. A sample's mass falls into one of CLASSES logarithmic classes (8 an octave); heavier
+classes come first, and within a class samples stay in the order in which they lie in the table, which is also
+the order in which memory likes to be read. That takes one pass over the samples.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t
@@ -14,7 +14,10 @@ cdef extern from "pool.h" nogil:
 cdef extern from "portable.h" nogil:
     int log2_floor(unsigned long long)
 
-CLASSES = 512
+cdef enum:
+    CLASSES_ = 512
+
+CLASSES = CLASSES_
 
 
 cdef inline int weight_class(int64_t mass) noexcept nogil:
@@ -48,43 +51,51 @@ def classify(
             counts[c] += 1
 
 
-cdef inline Py_ssize_t subset_at(int32_t n, const uint16_t[::1] class_of,
-                                 const uint8_t[::1] subset_of,
-                                 const int32_t[::1] position) noexcept nogil:
-    cdef Py_ssize_t subset = subset_of[class_of[n]]
-    if position.shape[0] == 0:
-        return subset
-    return min(subset, 1) if position[n] >= 0 else max(subset, 2)
-
-
 def order(
     const int32_t[::1] samples,    # IN
     const uint16_t[::1] class_of,  # IN
-    const uint8_t[::1] subset_of,  # IN  for each class, the subset that its samples go to
+    const int64_t[::1] masses,     # IN  (CLASSES,) of the samples
+    const int64_t[::1] marks,      # IN  rising: subset i ends once the heavier samples hold marks[i]
     const int32_t[::1] position,   # IN  if not empty: who has one goes to subset 0 or 1, others to 2 on
     const int32_t[::1] weight,     # IN
     const int32_t[::1] target,     # IN
     const int64_t[::1] mass,       # IN
+    uint8_t[::1] subset_of,        # OUT for the given samples, at their place in the table
     int32_t[::1] columns,          # OUT the samples with mass, subset by subset
     int64_t[::1] bounds,           # OUT (subsets + 1,) where each begins
     int64_t[:, ::1] totals,        # OUT (subsets, 3) weight, target, mass up to and with each subset
 ):
-    """Order samples into subsets; those without mass are left out."""
+    """Order samples into subsets from heavy to light; within a class, from first to last.
+
+    Samples without mass are left out.
+    """
+    cdef int64_t heavier[CLASSES_]  # of each class: the mass of those before its next sample
     cdef Py_ssize_t i, steps = totals.shape[0], step
     cdef int64_t[::1] ends = bounds[1:]
     cdef int32_t n
     cdef int c
     with nogil:
+        heavier[CLASSES_ - 1] = 0
+        for c in range(CLASSES_ - 1, 0, -1):
+            heavier[c - 1] = heavier[c] + masses[c]
         totals[:, :] = 0
         bounds[:] = 0
         for i in range(samples.shape[0]):
             n = samples[i]
-            if class_of[n]:
-                step = subset_at(n, class_of, subset_of, position)
-                ends[step] += 1
-                totals[step, 0] += weight[n]
-                totals[step, 1] += target[n]
-                totals[step, 2] += mass[n]
+            c = class_of[n]
+            if c == 0:
+                continue
+            step = 0
+            while step < steps - 1 and heavier[c] >= marks[step]:
+                step += 1
+            heavier[c] += mass[n]
+            if position.shape[0] > 0:
+                step = min(step, 1) if position[n] >= 0 else max(step, 2)
+            subset_of[n] = <uint8_t>step
+            ends[step] += 1
+            totals[step, 0] += weight[n]
+            totals[step, 1] += target[n]
+            totals[step, 2] += mass[n]
         for step in range(1, steps):
             for c in range(3):
                 totals[step, c] += totals[step - 1, c]
@@ -95,7 +106,7 @@ def order(
         for i in range(samples.shape[0]):
             n = samples[i]
             if class_of[n]:
-                step = subset_at(n, class_of, subset_of, position)
+                step = subset_of[n]
                 columns[ends[step]] = n
                 ends[step] += 1
 

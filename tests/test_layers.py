@@ -8,7 +8,8 @@ import pytest
 ROOT = Path(__file__).parent.parent
 LAYERS = {
     "L0": {"version", "layout", "threads", "_ext"},
-    "L1": {"trees", "features", "binning", "checkpoint", "sigmoid"},
+    "L1": {"trees", "features", "binning", "checkpoint", "sigmoid", "boxes", "suppression"},
+    "L2": {"model", "modelfile"},
     "L3t": {
         "settings", "samples", "subsets", "heavy", "quickboost", "leaves", "ebboost", "rounds", "resume",
         "boosting",
@@ -21,10 +22,11 @@ LAYERS = {
 BELOW = {
     "L0": set(),
     "L1": {"L0"},
-    "L3t": {"L0", "L1"},
-    "L4": {"L0", "L1", "L3t"},
-    "tools": {"L0", "L1", "L3t", "L4", "top"},
-    "top": {"L0", "L1", "L3t", "L4"},
+    "L2": {"L0", "L1"},
+    "L3t": {"L0", "L1", "L2"},
+    "L4": {"L0", "L1", "L2", "L3t"},
+    "tools": {"L0", "L1", "L2", "L3t", "L4", "top"},
+    "top": {"L0", "L1", "L2", "L3t", "L4"},
 }
 FILES = sorted((ROOT / "cascade").glob("*.py")) + sorted((ROOT / "tools").glob("*.py"))
 

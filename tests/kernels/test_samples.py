@@ -30,8 +30,11 @@ def test_classes(masses):
 
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("pooled", [False, True])
-def test_order_and_partition(seed, pooled):
+@pytest.mark.parametrize("even", [False, True])
+def test_order_and_partition(seed, pooled, even):
     random, weights = made(seed)
+    if even:  # all in one class: only their order tells them apart
+        weights = Weights.of(np.full(200, 1000, np.int32), (1000 * np.sign(weights.target)).astype(np.int32), "error")
     samples = np.sort(random.permutation(200)[:150]).astype(np.int32)
     classes = Classes.classify(samples, weights.mass)
     twin, masses, counts = reference.classify(samples, weights.mass)
@@ -39,13 +42,12 @@ def test_order_and_partition(seed, pooled):
     assert np.array_equal(classes.masses, masses)
     assert np.array_equal(classes.counts, counts)
 
-    cutoffs = classes.cutoffs((0.5, 0.8, 0.95))
+    marks = classes.marks((0.5, 0.8, 0.95))
     position = np.where(random.random(200) < 0.5, 3, -1).astype(np.int32)
     position = position if pooled else position[:0]
-    subsets = Subsets.order(samples, weights, classes, cutoffs, position)
-    subset_of = np.array([sum(c < cutoff for cutoff in cutoffs) for c in range(kernels.CLASSES)])
+    subsets = Subsets.order(samples, weights, classes, marks, position)
     parts = (weights.weight, weights.target, weights.mass)
-    columns, bounds, totals = reference.order(samples, twin, subset_of, position, *parts, 4)
+    columns, bounds, totals = reference.order(samples, twin, marks, position, *parts)
     assert np.array_equal(subsets.columns, columns)
     assert np.array_equal(subsets.bounds, bounds)
     assert np.array_equal(subsets.totals, totals)
@@ -62,8 +64,8 @@ def test_order_and_partition(seed, pooled):
 def test_cutoffs_hold_their_share_and_no_class_more(share):
     _, weights = made(9)
     classes = Classes.classify(np.arange(200, dtype=np.int32), weights.mass)
-    (cutoff,) = classes.cutoffs((share,))
-    mark = int(share * int(weights.mass.sum()))
+    (mark,) = classes.marks((share,))
+    cutoff = classes.cutoff(int(mark))
     assert classes.masses[cutoff:].sum() >= mark
     assert classes.masses[cutoff + 1 :].sum() < max(mark, 1)
 

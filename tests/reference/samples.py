@@ -19,15 +19,20 @@ def classify(samples, mass):
     return classes, masses, np.bincount(classes, minlength=512)
 
 
-def order(samples, classes, subset_of, position, weight, target, mass, subsets):
-    """Samples with mass, subset by subset; bounds, and totals up to each subset."""
-    parts = [[] for _ in range(subsets)]
-    for n, c in zip(samples, classes, strict=True):
-        subset = subset_of[c]
+def order(samples, classes, marks, position, weight, target, mass):
+    """Samples with mass, from the heaviest class down, cut where they hold as much as the marks say;
+    bounds, and totals up to each subset."""
+    parts = [[] for _ in range(len(marks) + 1)]
+    held = 0
+    for place in np.lexsort((samples, -classes)):
+        n, c = samples[place], classes[place]
+        subset = int(np.searchsorted(marks, held, side="right"))
+        held += int(mass[n])
         if len(position):
             subset = min(subset, 1) if position[n] >= 0 else max(subset, 2)
         if c:
             parts[subset].append(n)
+    parts = [sorted(part) for part in parts]
     bounds = np.cumsum([0, *map(len, parts)])
     columns = np.array([n for part in parts for n in part], int)
     return columns, bounds, totals(columns, bounds, weight, target, mass)
