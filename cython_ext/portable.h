@@ -14,8 +14,10 @@
 #if defined(__x86_64__) && defined(__linux__) && defined(__GLIBC__) && defined(__GNUC__) && \
     !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
 #define VECTOR_CLONES __attribute__((target_clones("avx2", "default")))
+#define WHOLE_CLONES __attribute__((target_clones("avx2", "default"), flatten)) /* and all it calls */
 #else
 #define VECTOR_CLONES
+#define WHOLE_CLONES
 #endif
 
 static int log2_floor(uint64_t x) { /* x > 0 */

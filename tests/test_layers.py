@@ -10,6 +10,7 @@ LAYERS = {
     "L0": {"version", "layout", "threads", "_ext"},
     "L1": {"trees", "features", "binning", "checkpoint", "sigmoid", "boxes", "suppression"},
     "L2": {"model", "modelfile"},
+    "L3r": {"channels", "pyramid", "detector"},
     "L3t": {
         "settings", "samples", "subsets", "heavy", "quickboost", "leaves", "ebboost", "rounds", "resume",
         "boosting",
@@ -23,10 +24,11 @@ BELOW = {
     "L0": set(),
     "L1": {"L0"},
     "L2": {"L0", "L1"},
+    "L3r": {"L0", "L1", "L2"},
     "L3t": {"L0", "L1", "L2"},
-    "L4": {"L0", "L1", "L2", "L3t"},
-    "tools": {"L0", "L1", "L2", "L3t", "L4", "top"},
-    "top": {"L0", "L1", "L2", "L3t", "L4"},
+    "L4": {"L0", "L1", "L2", "L3r", "L3t"},
+    "tools": {"L0", "L1", "L2", "L3r", "L3t", "L4", "top"},
+    "top": {"L0", "L1", "L2", "L3r", "L3t", "L4"},
 }
 FILES = sorted((ROOT / "cascade").glob("*.py")) + sorted((ROOT / "tools").glob("*.py"))
 

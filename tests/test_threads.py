@@ -1,4 +1,4 @@
-"""The thread pool: shared by the program's threads, alive after a fork, and never a reason for other trees."""
+"""The thread pool: shared by the program's threads, alive after a fork, never a reason for other trees."""
 
 import os
 import subprocess

@@ -44,10 +44,15 @@ def face_windows(
     data = _pictures()
     random = np.random.default_rng([seed, list(FACES).index(part)])
     faces = _faces(data, part)
-    photos = [_grey(getattr(data, name)()) for name in PHOTOS[part]]
-    windows = np.concatenate([_jitter(faces, positives, random), _cut(photos, negatives, random)])
+    windows = np.concatenate([_jitter(faces, positives, random), _cut(photos(part), negatives, random)])
     labels = np.repeat(np.array([1, -1], np.int8), [positives, negatives])
     return windows, labels
+
+
+def photos(part: str = "train") -> list[NDArray[np.uint8]]:
+    """The photos of a part, grey; none shows a face."""
+    data = _pictures()
+    return [_grey(getattr(data, name)()) for name in PHOTOS[part]]
 
 
 def mean_face() -> NDArray[np.float32]:

@@ -34,7 +34,8 @@ def test_classes(masses):
 def test_order_and_partition(seed, pooled, even):
     random, weights = made(seed)
     if even:  # all in one class: only their order tells them apart
-        weights = Weights.of(np.full(200, 1000, np.int32), (1000 * np.sign(weights.target)).astype(np.int32), "error")
+        target = (1000 * np.sign(weights.target)).astype(np.int32)
+        weights = Weights.of(np.full(200, 1000, np.int32), target, "error")
     samples = np.sort(random.permutation(200)[:150]).astype(np.int32)
     classes = Classes.classify(samples, weights.mass)
     twin, masses, counts = reference.classify(samples, weights.mass)

@@ -1,0 +1,41 @@
+import numpy as np
+from numpy.typing import NDArray
+
+WIDEST: int
+
+def grey(
+    blue: NDArray[np.uint8], green: NDArray[np.uint8], red: NDArray[np.uint8], out: NDArray[np.uint8]
+) -> None: ...
+def halve(image: NDArray[np.uint8], out: NDArray[np.uint8]) -> None: ...
+def resample(image: NDArray[np.uint8], out: NDArray[np.uint8], gain: int) -> None: ...
+
+class Runtime:
+    def __init__(
+        self,
+        cell: int,
+        smooth: int,
+        normalise: int,
+        planes: int,
+        window: tuple[int, int],
+        depth: int,
+        reject_shift: int,
+        nodes: NDArray[np.uint8],
+        leaves: NDArray[np.int16],
+        reject: NDArray[np.int16],
+        accept: NDArray[np.int16],
+    ) -> None: ...
+    def planes(self, image: NDArray[np.uint8], out: NDArray[np.uint8]) -> None: ...
+    def classify(
+        self, planes: NDArray[np.uint8], scores: NDArray[np.int32], trees: NDArray[np.int32]
+    ) -> None: ...
+    def trace(self, planes: NDArray[np.uint8], scores: NDArray[np.int32]) -> int: ...
+    def detect(
+        self,
+        images: list[NDArray[np.uint8] | None],
+        levels: NDArray[np.int64],
+        planes: NDArray[np.uint8],
+        found: NDArray[np.int32],
+        counts: NDArray[np.int64],
+        visits: NDArray[np.int64],
+        threads: int,
+    ) -> None: ...

@@ -1,0 +1,234 @@
+"""Find objects in frames.
+
+    detector = Detector(Model.load("face.cascade"), threads=0)
+    for box, score, probability, *_ in detector.detect(frame, min_size=40):
+        ...
+
+A detector never changes, and any number of threads may use it at once.
+"""
+
+import threading
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cascade._ext import detect as kernels
+from cascade.boxes import Detections
+from cascade.channels import grey
+from cascade.model import Model
+from cascade.pyramid import Pyramid
+from cascade.suppression import suppress
+from cascade.threads import thread_count
+
+PLANS = 16  # frame sizes that are remembered
+
+
+@dataclass(frozen=True)
+class Trace:
+    """Why a window was accepted or not: its score after each tree, and what it had to exceed."""
+
+    scores: NDArray[np.int32]  # after each tree that was looked at
+    reject: NDArray[np.int32]  # the score at or below which each of them would have rejected it
+    accepted: bool
+
+    @property
+    def rejected_by(self) -> int | None:
+        """The tree that rejected it."""
+        return None if self.accepted else len(self.scores) - 1
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """What finding objects in one frame took."""
+
+    windows: int
+    trees: int  # looked at in all windows together
+    seconds: dict[str, float]  # grey, images, scan (planes and windows), boxes
+
+
+class Detector:
+    """A model, ready to run.
+
+    Parameters
+    ----------
+    threads : how many to use; 0 or None for all cores. Results are the same.
+    per_octave : how many sizes to look at from one to twice that.
+    stride : cells from one window to the next.
+    overlap : boxes that overlap a better one by at least this share are dropped; 1 keeps all but equal ones.
+    measure : "iou", or "smaller" for the share of the smaller box.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        threads: int | None = 1,
+        *,
+        per_octave: int = 8,
+        stride: int = 1,
+        overlap: float = 0.5,
+        measure: str = "smaller",
+    ) -> None:
+        if not isinstance(model, Model):
+            raise TypeError(f"expected a Model, got {type(model).__name__}; see Model.load")
+        if model.kind != "cell" or model.channels != "grey":
+            raise ValueError(f"this detector runs grey cell models, got {model.channels} {model.kind}")
+        self.model = model
+        self.threads = thread_count(threads)
+        self.per_octave = _whole("per_octave", per_octave, 1, 64)
+        self.stride = _whole("stride", stride, 1, 255)
+        if not 0.0 < overlap <= 1.0:
+            raise ValueError(f"overlap must be above 0 and at most 1, got {overlap!r}")
+        self._overlap = max(1, round(256 * overlap))
+        self._measure = measure
+        suppress(np.empty((0, 4), np.int32), np.empty(0, np.int32), self._overlap, measure)  # check both
+        self._runtime = runtime(model)
+        self._plans: dict[tuple[Any, ...], Pyramid] = {}
+        self._lock = threading.Lock()
+        self._rooms = threading.local()
+
+    def detect(
+        self,
+        frame: NDArray[np.uint8],
+        *,
+        min_size: int | None = None,
+        max_size: int | None = None,
+        threshold: float = 0.0,
+        roi: tuple[int, int, int, int] | None = None,
+    ) -> Detections:
+        """The objects in a frame, best first.
+
+        `frame` is grey or blue-green-red. Sizes are those of an object's shorter side, in pixels; by default
+        nothing smaller than the model's window is looked for. `threshold` is the least probability. `roi` is
+        x, y, width, height of the part of the frame to look at.
+        """
+        image, x, y = _region(grey(frame), roi)
+        boxes, scores = self._candidates(image, _size("min_size", min_size), _size("max_size", max_size))
+        probability = self._probability(scores)
+        likely = probability >= threshold
+        boxes, scores, probability = boxes[likely], scores[likely], probability[likely]
+        kept = suppress(boxes, scores, self._overlap, self._measure)
+        return Detections(
+            xyxy=(boxes[kept] + [x, y, x, y]).astype(np.float32),
+            score=scores[kept],
+            probability=probability[kept],
+            class_id=np.zeros(len(kept), np.int32),
+            class_names=self.model.classes,
+        )
+
+    def statistics(self, frame: NDArray[np.uint8], *, min_size: int | None = None) -> Statistics:
+        """What a frame costs: windows, trees and time, part by part."""
+        clock = [time.perf_counter()]
+        image = grey(frame)
+        clock.append(time.perf_counter())
+        plan = self._plan(image.shape[1], image.shape[0], _size("min_size", min_size), None)
+        images = plan.images(image)
+        clock.append(time.perf_counter())
+        planes, found = self._room(plan)
+        counts, visits = np.zeros((2, len(plan.levels)), np.int64)
+        if plan.levels:
+            self._runtime.detect(images, plan.table, planes, found, counts, visits, self.threads)
+        clock.append(time.perf_counter())
+        boxes, scores = self._boxes(plan, found, counts)
+        suppress(boxes, scores, self._overlap, self._measure)
+        clock.append(time.perf_counter())
+        spent = dict(zip(("grey", "images", "scan", "boxes"), np.diff(clock).tolist(), strict=True))
+        return Statistics(plan.windows, int(visits.sum()), spent)
+
+    def trace(self, window: NDArray[np.uint8]) -> Trace:
+        """Run one window (pixels, scaled to the model's window) tree by tree."""
+        image = grey(window)
+        width, height = (side * self.model.cell for side in self.model.window)
+        if image.shape != (height, width):
+            raise ValueError(f"expected a window of {width} x {height} pixels, got shape {image.shape}")
+        planes = np.empty((self.model.planes, self.model.window[1], self.model.window[0]), np.uint8)
+        self._runtime.planes(image, planes)
+        scores = np.empty(len(self.model), np.int32)
+        taken = self._runtime.trace(planes, scores)
+        reject = self.model.reject.astype(np.int32) << self.model.reject_shift
+        return Trace(scores[: abs(taken)], reject[: abs(taken)], taken > 0)
+
+    def _candidates(
+        self, image: NDArray[np.uint8], min_size: int | None, max_size: int | None
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Boxes and scores of all windows that pass."""
+        plan = self._plan(image.shape[1], image.shape[0], min_size, max_size)
+        if not plan.levels:
+            return np.empty((0, 4), np.int32), np.empty(0, np.int32)
+        planes, found = self._room(plan)
+        counts, visits = np.empty((2, len(plan.levels)), np.int64)
+        self._runtime.detect(plan.images(image), plan.table, planes, found, counts, visits, self.threads)
+        return self._boxes(plan, found, counts)
+
+    def _boxes(
+        self, plan: Pyramid, found: NDArray[np.int32], counts: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        starts = plan.table[:, 8]
+        parts = [found[2 * at : 2 * (at + n)] for at, n in zip(starts, counts, strict=True) if n]
+        if not parts:
+            return np.empty((0, 4), np.int32), np.empty(0, np.int32)
+        pairs = np.concatenate(parts).reshape(-1, 2)
+        levels = np.repeat(np.arange(len(counts)), counts)
+        return plan.boxes(self.model, levels, pairs[:, 0]), np.ascontiguousarray(pairs[:, 1])
+
+    def _plan(self, width: int, height: int, min_size: int | None, max_size: int | None) -> Pyramid:
+        key = width, height, min_size, max_size
+        with self._lock:
+            if key not in self._plans:
+                if len(self._plans) >= PLANS:
+                    self._plans.pop(next(iter(self._plans)))
+                self._plans[key] = Pyramid.plan(self.model, *key, self.per_octave, self.stride)
+            return self._plans[key]
+
+    def _room(self, plan: Pyramid) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
+        """Room for planes and finds, kept by each thread, for fresh pages are slow."""
+        planes, found = getattr(self._rooms, "arrays", (np.empty(0, np.uint8), np.empty(0, np.int32)))
+        if len(planes) < plan.plane_bytes or len(found) < 2 * plan.windows:
+            planes, found = np.empty(plan.plane_bytes, np.uint8), np.empty(2 * plan.windows, np.int32)
+            self._rooms.arrays = planes, found
+        return planes, found
+
+    def _probability(self, scores: NDArray[np.int32]) -> NDArray[np.float32]:
+        if self.model.sigmoid is None:
+            return np.ones(len(scores), np.float32)
+        with np.errstate(all="ignore"):  # a strange but valid model may overflow here, which hurts nobody
+            probability = self.model.sigmoid(scores.astype(np.float64) * self.model.score_unit)
+        return np.nan_to_num(probability).astype(np.float32)
+
+
+def runtime(model: Model) -> Any:
+    """The model as the C runtime wants it."""
+    width, height = model.window
+    plane, place = np.divmod(model.feature.astype(np.int64), width * height)
+    y, x = np.divmod(place, width)
+    nodes = np.stack([x, y, plane, model.threshold], axis=-1).astype(np.uint8).reshape(-1, 4)
+    accept = np.empty(0, np.int16) if model.accept is None else model.accept
+    return kernels.Runtime(
+        model.cell, model.smooth, model.normalise, model.planes, model.window, model.depth,
+        model.reject_shift, np.ascontiguousarray(nodes), model.leaf, model.reject, accept,
+    )  # fmt: skip
+
+
+def _region(
+    image: NDArray[np.uint8], roi: tuple[int, int, int, int] | None
+) -> tuple[NDArray[np.uint8], int, int]:
+    if roi is None:
+        return image, 0, 0
+    x, y, width, height = (int(part) for part in roi)
+    if width < 0 or height < 0:
+        raise ValueError(f"expected a region x, y, width, height of positive size, got {roi}")
+    left, top = min(max(x, 0), image.shape[1]), min(max(y, 0), image.shape[0])
+    right, bottom = max(left, min(x + width, image.shape[1])), max(top, min(y + height, image.shape[0]))
+    return np.ascontiguousarray(image[top:bottom, left:right]), left, top
+
+
+def _size(name: str, value: Any) -> int | None:
+    return None if value is None else _whole(name, value, 1, 2**20)
+
+
+def _whole(name: str, value: Any, low: int, high: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not low <= value <= high:
+        raise ValueError(f"{name} must be a whole number from {low} to {high}, got {value!r}")
+    return int(value)

@@ -1,0 +1,195 @@
+"""The runtime of cascade/runtime/cascade.h for Python, and the host's faster way through it (scan.h)."""
+
+from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint16_t
+from libc.stdlib cimport free, malloc
+
+cdef extern from "scan.h" nogil:
+    enum: SCAN_WIDTH
+    ctypedef struct cascade_node:
+        uint8_t x, y, plane, threshold
+    ctypedef struct cascade_model:
+        uint8_t cell, smooth, normalise, planes, window_width, window_height, depth, reject_shift
+        uint16_t trees
+        const cascade_node* nodes
+        const int16_t* leaves
+        const int16_t* reject
+        const int16_t* accept
+    ctypedef struct level_t:
+        int width, height, source
+        int gains[3]
+        int step
+        int64_t planes, windows
+    ctypedef struct spot_t:
+        int32_t offset
+    ctypedef struct detect_t:
+        const cascade_model* model
+        const level_t* levels
+        uint8_t* planes
+        const uint8_t** images
+        const int32_t* image_sizes
+        spot_t* spots
+        int batch
+        int32_t* found
+        int64_t* counts
+        int64_t* visits
+    ctypedef void (*pool_task)(void*, int64_t)
+    void pool_run(pool_task, void*, int64_t, int64_t, int)
+    void scan_planes(void*, int64_t)
+    void scan_level(void*, int64_t)
+    void scan_grey(const uint8_t*, const uint8_t*, const uint8_t*, int64_t, uint8_t*)
+    void cascade_halve(const uint8_t*, int, int, uint8_t*)
+    void scan_resample(const uint8_t*, int, int, uint8_t*, int, int, int, uint16_t*)
+    void cascade_planes(const cascade_model*, const uint8_t*, int, int, uint8_t*, uint16_t*)
+    int cascade_classify(const cascade_model*, const uint8_t*, int, int, int32_t*)
+
+WIDEST = SCAN_WIDTH
+
+
+def grey(const uint8_t[:, ::1] blue, const uint8_t[:, ::1] green, const uint8_t[:, ::1] red,
+         uint8_t[:, ::1] out):
+    """Grey levels of a frame whose colours lie apart."""
+    cdef int64_t count = out.shape[0] * out.shape[1]
+    if count:
+        with nogil:
+            scan_grey(&blue[0, 0], &green[0, 0], &red[0, 0], count, &out[0, 0])
+
+
+def halve(const uint8_t[:, ::1] image, uint8_t[:, ::1] out):
+    """Means of 2 x 2 pixels; `out` has half the sides, rounded down."""
+    if out.shape[0] and out.shape[1]:
+        with nogil:
+            cascade_halve(&image[0, 0], <int>image.shape[1], <int>image.shape[0], &out[0, 0])
+
+
+def resample(const uint8_t[:, ::1] image, uint8_t[:, ::1] out, int gain):
+    """Bilinear resampling to the size of `out`, times gain / 128."""
+    cdef int width = <int>image.shape[1], height = <int>image.shape[0]
+    cdef int to_width = <int>out.shape[1], to_height = <int>out.shape[0]
+    cdef uint16_t* scratch
+    if to_width == 0 or to_height == 0:
+        return
+    scratch = <uint16_t*>malloc((width + 1 + 3 * to_width + 2 * to_height) * sizeof(uint16_t))
+    if scratch == NULL:
+        raise MemoryError
+    with nogil:
+        scan_resample(&image[0, 0], width, height, &out[0, 0], to_width, to_height, gain, scratch)
+    free(scratch)
+
+
+cdef class Runtime:
+    """A model as the runtime wants it. It never changes, so threads may share it."""
+
+    cdef cascade_model model
+    cdef const uint8_t[:, ::1] nodes
+    cdef const int16_t[:, ::1] leaves
+    cdef const int16_t[::1] reject
+    cdef const int16_t[::1] accept
+    cdef int batch
+
+    def __init__(self, int cell, int smooth, int normalise, int planes, tuple window, int depth,
+                 int reject_shift, const uint8_t[:, ::1] nodes, const int16_t[:, ::1] leaves,
+                 const int16_t[::1] reject, const int16_t[::1] accept):
+        """`nodes` holds x, y, plane and threshold of every node; `accept` is empty if there is none."""
+        cdef int reach = 0, tree, i, largest
+        self.nodes, self.leaves, self.reject, self.accept = nodes, leaves, reject, accept
+        self.model.cell, self.model.smooth, self.model.normalise = cell, smooth, normalise
+        self.model.planes = planes
+        self.model.window_width, self.model.window_height = window
+        self.model.depth, self.model.reject_shift = depth, reject_shift
+        self.model.trees = <uint16_t>leaves.shape[0]
+        self.model.nodes = <const cascade_node*>&nodes[0, 0]
+        self.model.leaves, self.model.reject = &leaves[0, 0], &reject[0]
+        self.model.accept = &accept[0] if accept.shape[0] else NULL
+        self.batch = 0
+        if depth == 2 and not accept.shape[0]:  # as many trees as surely fit into 16 bits
+            for tree in range(leaves.shape[0]):
+                largest = 0
+                for i in range(4):
+                    largest = max(largest, abs(<int>leaves[tree, i]))
+                reach += largest
+                if reach >= 32767:
+                    break
+                self.batch += 1
+
+    def planes(self, const uint8_t[:, ::1] image, uint8_t[:, :, ::1] out):
+        """The planes of a grey image; `out` is (planes, height // cell, width // cell)."""
+        cdef uint16_t* scratch
+        if not out.shape[1] or not out.shape[2]:
+            return
+        scratch = <uint16_t*>malloc(18 * <size_t>image.shape[1] + 64)
+        if scratch == NULL:
+            raise MemoryError
+        with nogil:
+            cascade_planes(&self.model, &image[0, 0], <int>image.shape[1], <int>image.shape[0],
+                           &out[0, 0, 0], scratch)
+        free(scratch)
+
+    def classify(self, const uint8_t[:, :, ::1] planes, int32_t[:, ::1] scores, int32_t[:, ::1] trees):
+        """Every window of some planes by the plain core: its score, and the trees it took, below 0 if out."""
+        cdef Py_ssize_t x, y
+        with nogil:
+            for y in range(scores.shape[0]):
+                for x in range(scores.shape[1]):
+                    trees[y, x] = cascade_classify(&self.model, &planes[0, y, x], <int>planes.shape[2],
+                                                   <int>planes.shape[1], &scores[y, x])
+
+    def trace(self, const uint8_t[:, :, ::1] planes, int32_t[::1] scores):
+        """The first window of some planes, tree by tree: scores after each; returns the trees it took,
+        below 0 if the last of them rejected it."""
+        cdef cascade_model part = self.model
+        cdef int32_t score = 0
+        cdef int taken = 0, tree
+        for tree in range(self.model.trees):
+            part.trees = <uint16_t>(tree + 1)
+            taken = cascade_classify(&part, &planes[0, 0, 0], <int>planes.shape[2],
+                                     <int>planes.shape[1], &score)
+            scores[tree] = score
+            if abs(taken) <= tree or taken < 0:
+                break
+        return taken
+
+    def detect(
+        self,
+        list images,                   # IN  grey image of each level that has its own planes, else None
+        const int64_t[:, ::1] levels,  # IN  width, height, source, three gains, step, planes, windows
+        uint8_t[::1] planes,           # scratch for the planes of all levels
+        int32_t[::1] found,            # OUT window number and score of every find, in pairs
+        int64_t[::1] counts,           # OUT finds of each level
+        int64_t[::1] visits,           # OUT trees looked at in each level
+        int threads,
+    ):
+        """Scan all levels."""
+        cdef Py_ssize_t count = levels.shape[0], i
+        cdef const uint8_t[:, ::1] image
+        cdef level_t* level = <level_t*>malloc(count * sizeof(level_t))
+        cdef const uint8_t** pixels = <const uint8_t**>malloc(count * sizeof(void*))
+        cdef int32_t* sizes = <int32_t*>malloc(2 * count * sizeof(int32_t))
+        cdef spot_t* spots = <spot_t*>malloc(count * self.nodes.shape[0] * sizeof(spot_t))
+        cdef detect_t job
+        try:
+            if level == NULL or pixels == NULL or sizes == NULL or spots == NULL:
+                raise MemoryError
+            for i in range(count):
+                level[i].width, level[i].height = <int>levels[i, 0], <int>levels[i, 1]
+                level[i].source = <int>levels[i, 2]
+                level[i].gains[0] = <int>levels[i, 3]
+                level[i].gains[1] = <int>levels[i, 4]
+                level[i].gains[2] = <int>levels[i, 5]
+                level[i].step = <int>levels[i, 6]
+                level[i].planes, level[i].windows = levels[i, 7], levels[i, 8]
+                pixels[i] = NULL
+                if images[i] is not None:
+                    image = images[i]
+                    pixels[i] = &image[0, 0]
+                    sizes[2 * i], sizes[2 * i + 1] = <int32_t>image.shape[1], <int32_t>image.shape[0]
+            job.model, job.levels, job.planes = &self.model, level, &planes[0]
+            job.images, job.image_sizes, job.spots, job.batch = pixels, sizes, spots, self.batch
+            job.found, job.counts, job.visits = &found[0], &counts[0], &visits[0]
+            with nogil:
+                pool_run(scan_planes, &job, 0, count, threads)
+                pool_run(scan_level, &job, 0, count, threads)
+        finally:
+            free(level)
+            free(pixels)
+            free(sizes)
+            free(spots)
