@@ -9,7 +9,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := pyproject.toml setup.py $(wildcard cython_ext/*)
 
-.PHONY: demo test lint bench build clean
+.PHONY: demo test lint sanitize bench build clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.installed-demo
@@ -21,6 +21,16 @@ test: $(VENV)/.installed-test lint
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+# The kernels under AddressSanitizer and UBSan, over hostile model files and frames of every size.
+sanitize: $(VENV)/.installed-test
+	CASCADE_SANITIZE=1 $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --upgrade \
+	  --target build/sanitize .
+	LD_PRELOAD="$$(cc -print-file-name=libasan.so) $$(cc -print-file-name=libubsan.so)" \
+	  ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
+	  PYTHONMALLOC=malloc PYTHONPATH=build/sanitize:. \
+	  $(BIN)/python -P -m pytest -q -o pythonpath= tests/kernels tests/hostile tests/test_detector.py \
+	  tests/test_quickboost.py tests/test_boosting.py tests/test_trees.py
 
 bench: $(VENV)/.installed-bench
 	$(BIN)/python -m tests.bench

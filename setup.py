@@ -1,6 +1,7 @@
 """Builds the kernels of cython_ext/ into cascade/_ext/; everything else is in pyproject.toml.
 
-CASCADE_DEBUG=1 builds with bounds checks and without optimisation.
+CASCADE_DEBUG=1 builds with bounds checks and without optimisation, CASCADE_SANITIZE=1 for AddressSanitizer
+and UBSan (see `make sanitize`).
 """
 
 import os
@@ -13,6 +14,7 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 DEBUG = os.environ.get("CASCADE_DEBUG") == "1"
+SANITIZE = os.environ.get("CASCADE_SANITIZE") == "1"
 SHARED = "cascade._ext._shared"  # Cython's own code for memoryviews, once instead of in every kernel
 BUILD = Path("build/cython-debug" if DEBUG else "build/cython")
 KERNELS = sorted(path.stem for path in Path("cython_ext").glob("*.pyx"))
@@ -23,9 +25,13 @@ class BuildKernels(build_ext):
         self.force = True  # a change of mode must never leave a stale kernel behind
         flags = ["-O0", "-g"] if DEBUG else ["-O3"]
         flags += ["-std=gnu99", "-ffp-contract=off", "-fno-trapping-math", "-Wno-unused-function", "-pthread"]
+        links = ["-pthread"]
+        if SANITIZE:  # Python's own flags make signed overflow defined, which would hide it
+            links.append("-fsanitize=address,undefined")
+            flags += [*links, "-O1", "-g", "-fno-wrapv", "-fno-sanitize-recover=undefined"]
         for extension in self.extensions:
             extension.extra_compile_args = flags
-            extension.extra_link_args = ["-pthread"]
+            extension.extra_link_args = links
         super().build_extensions()
 
 

@@ -79,9 +79,8 @@ class Detector:
         self.threads = thread_count(threads)
         self.per_octave = _whole("per_octave", per_octave, 1, 64)
         self.stride = _whole("stride", stride, 1, 255)
-        if not 0.0 < overlap <= 1.0:
-            raise ValueError(f"overlap must be above 0 and at most 1, got {overlap!r}")
-        self._overlap = max(1, round(256 * overlap))
+        _share("overlap", overlap)
+        self._overlap = max(1, round(256 * overlap))  # in the integers that boxes are compared in
         self._measure = measure
         suppress(np.empty((0, 4), np.int32), np.empty(0, np.int32), self._overlap, measure)  # check both
         self._runtime = runtime(model)
@@ -104,6 +103,7 @@ class Detector:
         nothing smaller than the model's window is looked for. `threshold` is the least probability. `roi` is
         x, y, width, height of the part of the frame to look at.
         """
+        _share("threshold", threshold)
         image, x, y = _region(grey(frame), roi)
         boxes, scores = self._candidates(image, _size("min_size", min_size), _size("max_size", max_size))
         probability = self._probability(scores)
@@ -216,12 +216,25 @@ def _region(
 ) -> tuple[NDArray[np.uint8], int, int]:
     if roi is None:
         return image, 0, 0
+    if not _whole_numbers(roi) or min(roi[2:]) < 0:
+        raise ValueError(f"expected a region x, y, width, height in whole pixels, got {roi!r}")
     x, y, width, height = (int(part) for part in roi)
-    if width < 0 or height < 0:
-        raise ValueError(f"expected a region x, y, width, height of positive size, got {roi}")
     left, top = min(max(x, 0), image.shape[1]), min(max(y, 0), image.shape[0])
     right, bottom = max(left, min(x + width, image.shape[1])), max(top, min(y + height, image.shape[0]))
     return np.ascontiguousarray(image[top:bottom, left:right]), left, top
+
+
+def _whole_numbers(roi: Any) -> bool:
+    return (
+        isinstance(roi, tuple | list | np.ndarray)
+        and len(roi) == 4
+        and all(isinstance(part, int | np.integer) for part in roi)
+    )
+
+
+def _share(name: str, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0.0 <= value <= 1.0:
+        raise ValueError(f"{name} must be a share between 0 and 1, got {value!r}")
 
 
 def _size(name: str, value: Any) -> int | None:

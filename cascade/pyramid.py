@@ -147,10 +147,14 @@ def _octave(
 def _fits(model: Model, level: Level, max_size: int | None) -> bool:
     if level.width < model.window[0] or level.height < model.window[1]:
         return False
-    up, down = level.x_scale
-    return max_size is None or min(model.box[2:]) * up <= max_size * UNIT * down
+    if max_size is None:
+        return True
+    sides = zip(model.box[2:], (level.x_scale, level.y_scale), strict=True)
+    # Images have whole pixels, so sizes come out up to a pixel larger than asked for.
+    return any(side * up < (max_size + 1) * UNIT * down for side, (up, down) in sides)
 
 
 def _gain(exponent: int, k: int, per_octave: int) -> int:
     """The power law's factor in 1/128, at most 2."""
-    return min(256, round(128 * 2.0 ** (exponent / 65536 * k / per_octave)))
+    factor: float = 2.0 ** (exponent / 65536 * k / per_octave)
+    return min(256, round(128 * factor))

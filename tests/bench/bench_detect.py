@@ -1,7 +1,7 @@
 """How many frames a second, beside OpenCV 4.14's cascades, on photos that come with scikit-image.
 
-OpenCV 4.14 runs in an environment of its own under build/, for the newest OpenCV has no cascades. All look for
-faces from the same size up in the same photos; ours has to make its own grey levels.
+OpenCV 4.14 runs in an environment of its own under build/, for the newest OpenCV has no cascades. All look
+for faces from the same size up in the same photos; ours has to make its own grey levels.
 """
 
 import json
