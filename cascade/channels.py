@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from cascade._ext import detect as kernels
 
-GREY_PLANES = 8
+LARGEST = 32767  # pixels a side that resampling can do
 
 
 def grey(frame: Any) -> NDArray[np.uint8]:
@@ -26,7 +26,7 @@ def grey(frame: Any) -> NDArray[np.uint8]:
     if frame.ndim != 3 or frame.shape[2] != 3:
         raise ValueError(
             f"expected a frame of shape (height, width) or (height, width, 3), got {frame.shape}"
-            + ("; drop the alpha channel: frame[:, :, :3]" if frame.shape[-1:] == (4,) else "")
+            + ("; drop the alpha channel: frame[:, :, :3]" if frame.shape[2:] == (4,) else "")
         )
     image = np.empty(frame.shape[:2], np.uint8)
     if image.size:
@@ -46,13 +46,17 @@ def halve(image: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 def resample(image: NDArray[np.uint8], width: int, height: int, gain: int = 128) -> NDArray[np.uint8]:
     """Another size, bilinearly; values times gain / 128."""
+    for name, sides in (("an image", image.shape), ("a size", (height, width))):
+        if not all(1 <= side <= LARGEST for side in sides):
+            raise ValueError(f"expected {name} of 1 to {LARGEST} pixels a side, got {sides}")
     out = np.empty((height, width), np.uint8)
     kernels.resample(image, out, gain)
     return out
 
 
 def resize(image: NDArray[np.uint8], width: int, height: int) -> NDArray[np.uint8]:
-    """Another size, halved first as often as it takes for every pixel to count."""
+    """Another size, at least 1 x 1, halved first as often as it takes for every pixel to count."""
+    width, height = max(width, 1), max(height, 1)
     while image.shape[1] >= 2 * width and image.shape[0] >= 2 * height:
         image = halve(image)
     if image.shape == (height, width):

@@ -57,7 +57,7 @@ class Detector:
     threads : how many to use; 0 or None for all cores. Results are the same.
     per_octave : how many sizes to look at from one to twice that.
     stride : cells from one window to the next.
-    overlap : boxes that overlap a better one by at least this share are dropped; 1 keeps all but equal ones.
+    overlap : boxes that overlap a better one by at least this share are dropped.
     measure : "iou", or "smaller" for the share of the smaller box.
     """
 
@@ -80,6 +80,8 @@ class Detector:
         self.per_octave = _whole("per_octave", per_octave, 1, 64)
         self.stride = _whole("stride", stride, 1, 255)
         _share("overlap", overlap)
+        if overlap == 0:
+            raise ValueError("overlap must be above 0, for all boxes overlap by nothing, got 0")
         self._overlap = max(1, round(256 * overlap))  # in the integers that boxes are compared in
         self._measure = measure
         suppress(np.empty((0, 4), np.int32), np.empty(0, np.int32), self._overlap, measure)  # check both
@@ -124,7 +126,7 @@ class Detector:
         image = grey(frame)
         clock.append(time.perf_counter())
         plan = self._plan(image.shape[1], image.shape[0], _size("min_size", min_size), None)
-        images = plan.images(image)
+        images = plan.images(image) if plan.levels else []
         clock.append(time.perf_counter())
         planes, found = self._room(plan)
         counts, visits = np.zeros((2, len(plan.levels)), np.int64)

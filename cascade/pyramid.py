@@ -45,14 +45,16 @@ class Pyramid:
     ) -> "Pyramid":  # fmt: skip
         base = _base(model, width, height, min_size)
         levels: list[Level] = []
-        image = base
+        image, halved = base, 1
         while min(image) >= model.cell:
-            octave = _octave(model, (width, height), image, per_octave, len(levels))
+            # An odd column or row is dropped when an image is halved: its scale is still exactly half.
+            scales = (width * halved, base[0]), (height * halved, base[1])
+            octave = _octave(model, scales, image, per_octave, len(levels))
             fitting = [level for level in octave if _fits(model, level, max_size)]
             levels += fitting
             if len(fitting) < len(octave):
                 break
-            image = image[0] // 2, image[1] // 2
+            image, halved = (image[0] // 2, image[1] // 2), 2 * halved
         return cls._of(model, base, tuple(levels), step)
 
     @classmethod
@@ -120,9 +122,10 @@ def _base(model: Model, width: int, height: int, min_size: int | None) -> tuple[
 
 
 def _octave(
-    model: Model, frame: tuple[int, int], image: tuple[int, int], per_octave: int, first: int
-) -> list[Level]:
-    """The levels from one image down to the next octave."""
+    model: Model, scales: tuple[tuple[int, int], tuple[int, int]], image: tuple[int, int], per_octave: int,
+    first: int,
+) -> list[Level]:  # fmt: skip
+    """The levels from one image down to the next octave; `scales` are the frame's pixels for one of its own."""
     cells = image[0] // model.cell, image[1] // model.cell
     levels = []
     for k in range(per_octave):
@@ -137,8 +140,8 @@ def _octave(
                 height,
                 first if k else -1,
                 (gains[0], gains[1], gains[2]),
-                (model.cell * frame[0] * cells[0], image[0] * width),
-                (model.cell * frame[1] * cells[1], image[1] * height),
+                (model.cell * scales[0][0] * cells[0], scales[0][1] * width),
+                (model.cell * scales[1][0] * cells[1], scales[1][1] * height),
             )
         )
     return levels

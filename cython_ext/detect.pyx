@@ -42,6 +42,9 @@ cdef extern from "scan.h" nogil:
     void cascade_planes(const cascade_model*, const uint8_t*, int, int, uint8_t*, uint16_t*)
     int cascade_classify(const cascade_model*, const uint8_t*, int, int, int32_t*)
 
+cdef enum:
+    MOST_SPOTS = 1 << 16  # nodes; a model of more runs on the plain core, slower but in little memory
+
 WIDEST = SCAN_WIDTH
 
 
@@ -164,10 +167,12 @@ cdef class Runtime:
         cdef level_t* level = <level_t*>malloc(count * sizeof(level_t))
         cdef const uint8_t** pixels = <const uint8_t**>malloc(count * sizeof(void*))
         cdef int32_t* sizes = <int32_t*>malloc(2 * count * sizeof(int32_t))
-        cdef spot_t* spots = <spot_t*>malloc(count * self.nodes.shape[0] * sizeof(spot_t))
+        cdef spot_t* spots = NULL
         cdef detect_t job
         try:
-            if level == NULL or pixels == NULL or sizes == NULL or spots == NULL:
+            if self.nodes.shape[0] <= MOST_SPOTS:
+                spots = <spot_t*>malloc(count * self.nodes.shape[0] * sizeof(spot_t))
+            if level == NULL or pixels == NULL or sizes == NULL:
                 raise MemoryError
             for i in range(count):
                 level[i].width, level[i].height = <int>levels[i, 0], <int>levels[i, 1]
@@ -178,12 +183,14 @@ cdef class Runtime:
                 level[i].step = <int>levels[i, 6]
                 level[i].planes, level[i].windows = levels[i, 7], levels[i, 8]
                 pixels[i] = NULL
+                sizes[2 * i] = sizes[2 * i + 1] = 0
                 if images[i] is not None:
                     image = images[i]
                     pixels[i] = &image[0, 0]
                     sizes[2 * i], sizes[2 * i + 1] = <int32_t>image.shape[1], <int32_t>image.shape[0]
             job.model, job.levels, job.planes = &self.model, level, &planes[0]
-            job.images, job.image_sizes, job.spots, job.batch = pixels, sizes, spots, self.batch
+            job.images, job.image_sizes, job.spots = pixels, sizes, spots
+            job.batch = 0 if spots == NULL else self.batch
             job.found, job.counts, job.visits = &found[0], &counts[0], &visits[0]
             with nogil:
                 pool_run(scan_planes, &job, 0, count, threads)

@@ -37,7 +37,7 @@ typedef struct {
     uint8_t *planes;
     const uint8_t *const *images; /* of the levels that have their own planes, else NULL */
     const int32_t *image_sizes;   /* width and height of each */
-    spot_t *spots;             /* scratch: the nodes on every level */
+    spot_t *spots;             /* scratch: the nodes on every level; NULL if they would be too many */
     int batch;                 /* trees that may be done in 16 bits for a whole row */
     int32_t *found;            /* OUT window number and score, in pairs */
     int64_t *counts;           /* OUT pairs of each level */
@@ -118,6 +118,15 @@ static int scan_finish(const cascade_model *model, const uint8_t *origin, const 
     return passed;
 }
 
+/* The same, by the plain core if there are no spots. */
+static int scan_rest(const cascade_model *model, const level_t *level, const uint8_t *origin, const spot_t *spots,
+                     int tree, int32_t *score, int64_t *visits) {
+    if (spots) return scan_finish(model, origin, spots, tree, score, visits);
+    const int taken = cascade_classify(model, origin, level->width, level->height, score);
+    *visits += taken < 0 ? -taken : taken;
+    return taken > 0;
+}
+
 /* The n windows from window x of a row on. */
 static void scan_windows(const detect_t *job, const level_t *level, const spot_t *spots, const uint8_t *row,
                          int x, int n, int64_t number, int64_t *count, int64_t *visits) {
@@ -142,14 +151,14 @@ static void scan_windows(const detect_t *job, const level_t *level, const spot_t
     }
     for (int i = 0; left > 0 && i < n; i++) {
         int32_t sum = score[i];
-        if (!alive[i] || !scan_finish(model, row + i, spots, tree, &sum, visits)) continue;
+        if (!alive[i] || !scan_rest(model, level, row + i, spots, tree, &sum, visits)) continue;
         *found++ = (int32_t)(number + i);
         *found++ = sum;
         ++*count;
     }
 }
 
-/* cascade_grey for colours that lie apart, which is what vector code likes. */
+/* Grey from colours that lie apart, which is what vector code likes. */
 VECTOR_CLONES static void scan_grey(const uint8_t *restrict blue, const uint8_t *restrict green,
                                     const uint8_t *restrict red, int64_t count, uint8_t *restrict to) {
     for (int64_t i = 0; i < count; i++)
@@ -192,8 +201,11 @@ WHOLE_CLONES static void scan_level(void *context, int64_t index) {
                              planes + (size_t)plane * to, level->width, level->height, level->gains[kind], scratch);
         }
     }
-    spot_t *spots = job->spots + index * model->trees * ((1 << model->depth) - 1);
-    scan_spots(model, level, spots);
+    spot_t *spots = job->spots;
+    if (spots) {
+        spots += index * model->trees * ((1 << model->depth) - 1);
+        scan_spots(model, level, spots);
+    }
     for (int y = 0; y < down; y += level->step)
         for (int x = 0; x < across; x += SCAN_ROW)
             scan_windows(job, level, spots, planes + (size_t)y * (size_t)level->width + x, x,

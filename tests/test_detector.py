@@ -651,3 +651,19 @@ def test_bad_regions_are_refused(detector, roi):
 def test_bad_thresholds_are_refused(detector, threshold):
     with pytest.raises(ValueError, match=r"threshold.*got"):
         detector.detect(photo(20, 20), threshold=threshold)
+
+
+def test_a_model_of_very_many_nodes_runs_on_the_plain_core():
+    """Room for its nodes on every level would be hundreds of megabytes."""
+    model = random_model(prune="much", trees=300, depth=8)
+    image = photo(40, 50)
+    expected = reference.detect(model, image, Detector(model)._plan(50, 40, None, None))
+    boxes, scores = Detector(model, threads=2)._candidates(image, None, None)
+    assert 300 * 255 > 1 << 16
+    np.testing.assert_array_equal(boxes, expected[0])
+    np.testing.assert_array_equal(scores, expected[1])
+
+
+def test_statistics_of_a_frame_without_windows(detector):
+    statistics = detector.statistics(photo(20, 20), min_size=1000)
+    assert (statistics.windows, statistics.trees) == (0, 0)

@@ -44,14 +44,6 @@ static uint8_t cascade_byte(int value) { return (uint8_t)(value > 255 ? 255 : va
 
 /* ---- Pixels -------------------------------------------------------------------------------------------- */
 
-/* Grey from blue, green, red. */
-static void cascade_grey(const uint8_t *from, int count, uint8_t *to) {
-    for (int i = 0; i < count; i++) {
-        const uint16_t blue = from[3 * i], green = from[3 * i + 1], red = from[3 * i + 2];
-        to[i] = (uint8_t)((uint16_t)(29 * blue + 150 * green + 77 * red + 128) >> 8);
-    }
-}
-
 /* Half the size: means of 2 x 2 pixels. */
 static void cascade_halve(const uint8_t *from, int width, int height, uint8_t *to) {
     for (int y = 0; y < height / 2; y++) {
