@@ -125,7 +125,7 @@ def _octave(
     model: Model, scales: tuple[tuple[int, int], tuple[int, int]], image: tuple[int, int], per_octave: int,
     first: int,
 ) -> list[Level]:  # fmt: skip
-    """The levels from one image down to the next octave; `scales` are the frame's pixels for one of its own."""
+    """The levels from one image down to the next octave."""
     cells = image[0] // model.cell, image[1] // model.cell
     levels = []
     for k in range(per_octave):
