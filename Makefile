@@ -7,7 +7,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-SOURCES := pyproject.toml setup.py $(wildcard cython_ext/*)
+SOURCES := pyproject.toml setup.py $(wildcard cython_ext/* cascade/runtime/*)
 
 .PHONY: demo test lint sanitize bench build clean
 .DELETE_ON_ERROR:

@@ -17,6 +17,7 @@ DEBUG = os.environ.get("CASCADE_DEBUG") == "1"
 SANITIZE = os.environ.get("CASCADE_SANITIZE") == "1"
 SHARED = "cascade._ext._shared"  # Cython's own code for memoryviews, once instead of in every kernel
 BUILD = Path("build/cython-debug" if DEBUG else "build/cython")
+HEADERS = [str(path) for folder in ("cython_ext", "cascade/runtime") for path in Path(folder).glob("*.h")]
 KERNELS = sorted(path.stem for path in Path("cython_ext").glob("*.pyx"))
 
 
@@ -25,7 +26,7 @@ class BuildKernels(build_ext):
         self.force = True  # a change of mode must never leave a stale kernel behind
         flags = ["-O0", "-g"] if DEBUG else ["-O3"]
         flags += ["-std=gnu99", "-ffp-contract=off", "-fno-trapping-math", "-Wno-unused-function", "-pthread"]
-        links = ["-pthread"]
+        links = ["-pthread", "-lm"]
         if SANITIZE:  # Python's own flags make signed overflow defined, which would hide it
             links.append("-fsanitize=address,undefined")
             flags += [*links, "-O1", "-g", "-fno-wrapv", "-fno-sanitize-recover=undefined"]
@@ -60,7 +61,7 @@ setup(
             Extension(
                 f"cascade._ext.{name}",
                 [f"cython_ext/{name}.pyx"],
-                depends=[str(path) for path in Path("cython_ext").glob("*.h")],
+                depends=HEADERS,
                 include_dirs=["cython_ext"],
             )
             for name in KERNELS

@@ -7,7 +7,10 @@ from cascade.version import VERSION as __version__
 
 if TYPE_CHECKING:
     from cascade.boosting import Boosted, boost
+    from cascade.boxes import Detections
     from cascade.classifier import BoostedTreesClassifier
+    from cascade.detector import Detector
+    from cascade.model import Model, ModelFormatError
     from cascade.settings import Settings
     from cascade.trees import Trees
 
@@ -15,12 +18,27 @@ if TYPE_CHECKING:
 _HOME = {
     "Boosted": "cascade.boosting",
     "BoostedTreesClassifier": "cascade.classifier",
+    "Detections": "cascade.boxes",
+    "Detector": "cascade.detector",
+    "Model": "cascade.model",
+    "ModelFormatError": "cascade.model",
     "Settings": "cascade.settings",
     "Trees": "cascade.trees",
     "boost": "cascade.boosting",
 }
 
-__all__ = ["Boosted", "BoostedTreesClassifier", "Settings", "Trees", "__version__", "boost"]
+__all__ = [
+    "Boosted",
+    "BoostedTreesClassifier",
+    "Detections",
+    "Detector",
+    "Model",
+    "ModelFormatError",
+    "Settings",
+    "Trees",
+    "__version__",
+    "boost",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 
 from cascade._ext import detect as kernels
 from cascade.boxes import Detections
-from cascade.channels import grey
+from cascade.channels import Channels, Image, resize
 from cascade.model import Model
+from cascade.modelfile import KINDS
 from cascade.pyramid import Pyramid
-from cascade.suppression import suppress
+from cascade.suppression import group, suppress
 from cascade.threads import thread_count
 
 PLANS = 16  # frame sizes that are remembered
@@ -33,6 +34,13 @@ class Trace:
     scores: NDArray[np.int32]  # after each tree that was looked at
     reject: NDArray[np.int32]  # the score at or below which each of them would have rejected it
     accepted: bool
+    trees: int  # of the model
+
+    def __str__(self) -> str:
+        count, score = len(self.scores), self.scores[-1]
+        if self.accepted:
+            return f"accepted after {count} trees: score {score}"
+        return f"rejected by tree {count} of {self.trees}: score {score}, had to exceed {self.reject[-1]}"
 
     @property
     def rejected_by(self) -> int | None:
@@ -56,9 +64,11 @@ class Detector:
     ----------
     threads : how many to use; 0 or None for all cores. Results are the same.
     per_octave : how many sizes to look at from one to twice that.
+    exact : compute the channels of every size from pixels, which is slower, instead of those of octaves only.
     stride : cells from one window to the next.
     overlap : boxes that overlap a better one by at least this share are dropped.
     measure : "iou", or "smaller" for the share of the smaller box.
+    neighbours : if given, boxes that overlap are averaged instead, and a box needs so many others beside it.
     """
 
     def __init__(
@@ -67,24 +77,27 @@ class Detector:
         threads: int | None = 1,
         *,
         per_octave: int = 8,
+        exact: bool = False,
         stride: int = 1,
         overlap: float = 0.5,
         measure: str = "smaller",
+        neighbours: int | None = None,
     ) -> None:
         if not isinstance(model, Model):
             raise TypeError(f"expected a Model, got {type(model).__name__}; see Model.load")
-        if model.kind != "cell" or model.channels != "grey":
-            raise ValueError(f"this detector runs grey cell models, got {model.channels} {model.kind}")
         self.model = model
         self.threads = thread_count(threads)
         self.per_octave = _whole("per_octave", per_octave, 1, 64)
+        self.exact = bool(exact)
         self.stride = _whole("stride", stride, 1, 255)
+        self.neighbours = None if neighbours is None else _whole("neighbours", neighbours, 0, 2**20)
         _share("overlap", overlap)
         if overlap == 0:
             raise ValueError("overlap must be above 0, for all boxes overlap by nothing, got 0")
         self._overlap = max(1, round(256 * overlap))  # in the integers that boxes are compared in
         self._measure = measure
         suppress(np.empty((0, 4), np.int32), np.empty(0, np.int32), self._overlap, measure)  # check both
+        self._channels = channels(model)
         self._runtime = runtime(model)
         self._plans: dict[tuple[Any, ...], Pyramid] = {}
         self._lock = threading.Lock()
@@ -106,27 +119,27 @@ class Detector:
         x, y, width, height of the part of the frame to look at.
         """
         _share("threshold", threshold)
-        image, x, y = _region(grey(frame), roi)
+        image, x, y = _region(self._channels.image(frame), roi)
         boxes, scores = self._candidates(image, _size("min_size", min_size), _size("max_size", max_size))
-        probability = self._probability(scores)
-        likely = probability >= threshold
-        boxes, scores, probability = boxes[likely], scores[likely], probability[likely]
-        kept = suppress(boxes, scores, self._overlap, self._measure)
+        if threshold > 0:
+            likely = self._probability(scores) >= threshold
+            boxes, scores = boxes[likely], scores[likely]
+        boxes, scores = self._merged(boxes, scores)
         return Detections(
-            xyxy=(boxes[kept] + [x, y, x, y]).astype(np.float32),
-            score=scores[kept],
-            probability=probability[kept],
-            class_id=np.zeros(len(kept), np.int32),
+            xyxy=(boxes + [x, y, x, y]).astype(np.float32),
+            score=scores,
+            probability=self._probability(scores),
+            class_id=np.zeros(len(scores), np.int32),
             class_names=self.model.classes,
         )
 
     def statistics(self, frame: NDArray[np.uint8], *, min_size: int | None = None) -> Statistics:
         """What a frame costs: windows, trees and time, part by part."""
         clock = [time.perf_counter()]
-        image = grey(frame)
+        image = self._channels.image(frame)
         clock.append(time.perf_counter())
-        plan = self._plan(image.shape[1], image.shape[0], _size("min_size", min_size), None)
-        images = plan.images(image) if plan.levels else []
+        plan = self._plan(image.shape[2], image.shape[1], _size("min_size", min_size), None)
+        images = plan.images(image, self.model.cell) if plan.levels else []
         clock.append(time.perf_counter())
         planes, found = self._room(plan)
         counts, visits = np.zeros((2, len(plan.levels)), np.int64)
@@ -134,34 +147,37 @@ class Detector:
             self._runtime.detect(images, plan.table, planes, found, counts, visits, self.threads)
         clock.append(time.perf_counter())
         boxes, scores = self._boxes(plan, found, counts)
-        suppress(boxes, scores, self._overlap, self._measure)
+        self._merged(boxes, scores)
         clock.append(time.perf_counter())
         spent = dict(zip(("grey", "images", "scan", "boxes"), np.diff(clock).tolist(), strict=True))
         return Statistics(plan.windows, int(visits.sum()), spent)
 
     def trace(self, window: NDArray[np.uint8]) -> Trace:
-        """Run one window (pixels, scaled to the model's window) tree by tree."""
-        image = grey(window)
+        """Run one window tree by tree: the object and what the model wants to see around it.
+
+        A window of another size than the model's is scaled to it.
+        """
+        image = self._channels.image(window)
+        if not image.size:
+            raise ValueError(f"expected a window with pixels, got shape {window.shape}")
         width, height = (side * self.model.cell for side in self.model.window)
-        if image.shape != (height, width):
-            raise ValueError(f"expected a window of {width} x {height} pixels, got shape {image.shape}")
-        planes = np.empty((self.model.planes, self.model.window[1], self.model.window[0]), np.uint8)
-        self._runtime.planes(image, planes)
+        planes = self._channels.planes(resize(image, width, height))
         scores = np.empty(len(self.model), np.int32)
         taken = self._runtime.trace(planes, scores)
         reject = self.model.reject.astype(np.int32) << self.model.reject_shift
-        return Trace(scores[: abs(taken)], reject[: abs(taken)], taken > 0)
+        return Trace(scores[: abs(taken)], reject[: abs(taken)], taken > 0, len(self.model))
 
     def _candidates(
-        self, image: NDArray[np.uint8], min_size: int | None, max_size: int | None
+        self, image: Image, min_size: int | None, max_size: int | None
     ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Boxes and scores of all windows that pass."""
-        plan = self._plan(image.shape[1], image.shape[0], min_size, max_size)
+        plan = self._plan(image.shape[2], image.shape[1], min_size, max_size)
         if not plan.levels:
             return np.empty((0, 4), np.int32), np.empty(0, np.int32)
         planes, found = self._room(plan)
         counts, visits = np.empty((2, len(plan.levels)), np.int64)
-        self._runtime.detect(plan.images(image), plan.table, planes, found, counts, visits, self.threads)
+        images = plan.images(image, self.model.cell)
+        self._runtime.detect(images, plan.table, planes, found, counts, visits, self.threads)
         return self._boxes(plan, found, counts)
 
     def _boxes(
@@ -175,13 +191,22 @@ class Detector:
         levels = np.repeat(np.arange(len(counts)), counts)
         return plan.boxes(self.model, levels, pairs[:, 0]), np.ascontiguousarray(pairs[:, 1])
 
+    def _merged(
+        self, boxes: NDArray[np.int32], scores: NDArray[np.int32]
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """One box for each object, best first."""
+        if self.neighbours is not None:
+            return group(boxes, scores, self.neighbours, self._overlap)[:2]
+        kept = suppress(boxes, scores, self._overlap, self._measure)
+        return boxes[kept], scores[kept]
+
     def _plan(self, width: int, height: int, min_size: int | None, max_size: int | None) -> Pyramid:
         key = width, height, min_size, max_size
         with self._lock:
             if key not in self._plans:
                 if len(self._plans) >= PLANS:
                     self._plans.pop(next(iter(self._plans)))
-                self._plans[key] = Pyramid.plan(self.model, *key, self.per_octave, self.stride)
+                self._plans[key] = Pyramid.plan(self.model, *key, self.per_octave, self.stride, self.exact)
             return self._plans[key]
 
     def _room(self, plan: Pyramid) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
@@ -200,30 +225,55 @@ class Detector:
         return np.nan_to_num(probability).astype(np.float32)
 
 
-def runtime(model: Model) -> Any:
+def channels(model: Model) -> Channels:
+    """The planes that a model looks at."""
+    mode = "pixels" if model.kind == "haar" else model.channels
+    return Channels(mode, model.cell, model.smooth, model.normalise)
+
+
+def runtime(model: Model) -> kernels.Runtime:
     """The model as the C runtime wants it."""
-    width, height = model.window
-    plane, place = np.divmod(model.feature.astype(np.int64), width * height)
-    y, x = np.divmod(place, width)
-    nodes = np.stack([x, y, plane, model.threshold], axis=-1).astype(np.uint8).reshape(-1, 4)
     accept = np.empty(0, np.int16) if model.accept is None else model.accept
     return kernels.Runtime(
-        model.cell, model.smooth, model.normalise, model.planes, model.window, model.depth,
-        model.reject_shift, np.ascontiguousarray(nodes), model.leaf, model.reject, accept,
+        KINDS.index(model.kind), model.cell, model.smooth, model.normalise, model.planes, model.window,
+        model.depth, model.reject_shift, _nodes(model), model.feature, model.threshold.astype(np.int32),
+        _rectangles(model), model.leaf, model.reject, accept,
     )  # fmt: skip
 
 
+def _nodes(model: Model) -> NDArray[np.uint8]:
+    """Place, plane and threshold of every node of a cell model."""
+    if model.kind != "cell":
+        return np.empty((0, 4), np.uint8)
+    width, height = model.window
+    plane, place = np.divmod(model.feature.astype(np.int64), width * height)
+    y, x = np.divmod(place, width)
+    nodes = np.stack([x, y, plane, model.threshold], axis=-1).astype(np.uint8)
+    return np.ascontiguousarray(nodes.reshape(-1, 4))
+
+
+def _rectangles(model: Model) -> NDArray[np.uint8]:
+    """Plane, x, y, width, height and weight of every rectangle, a byte each."""
+    rows = np.asarray(model.rectangles, np.int16).reshape(-1, 5)
+    plane, x, y, width, height, weight = (
+        (0 * rows[:, 0], *rows.T) if model.kind == "haar" else (*rows.T, 0 * rows[:, 0] + 1)
+    )
+    rects = np.stack([plane, x, y, width, height, weight], axis=-1)
+    return np.ascontiguousarray((rects & 255).astype(np.uint8))
+
+
 def _region(
-    image: NDArray[np.uint8], roi: tuple[int, int, int, int] | None
-) -> tuple[NDArray[np.uint8], int, int]:
+    image: Image, roi: tuple[int, int, int, int] | None
+) -> tuple[Image, int, int]:
     if roi is None:
         return image, 0, 0
     if not _whole_numbers(roi) or min(roi[2:]) < 0:
         raise ValueError(f"expected a region x, y, width, height in whole pixels, got {roi!r}")
     x, y, width, height = (int(part) for part in roi)
-    left, top = min(max(x, 0), image.shape[1]), min(max(y, 0), image.shape[0])
-    right, bottom = max(left, min(x + width, image.shape[1])), max(top, min(y + height, image.shape[0]))
-    return np.ascontiguousarray(image[top:bottom, left:right]), left, top
+    _, rows, columns = image.shape
+    left, top = min(max(x, 0), columns), min(max(y, 0), rows)
+    right, bottom = max(left, min(x + width, columns)), max(top, min(y + height, rows))
+    return np.ascontiguousarray(image[:, top:bottom, left:right]), left, top
 
 
 def _whole_numbers(roi: Any) -> bool:

@@ -10,7 +10,7 @@ import operator
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -19,15 +19,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cascade import modelfile
+from cascade.channels import PLANES
 from cascade.checkpoint import write_atomically
 from cascade.layout import MAX_DEPTH
 from cascade.modelfile import Buffer, FieldError, Fields, ModelFormatError
 from cascade.sigmoid import Sigmoid
 
-__all__ = ["NEVER_ACCEPT", "NEVER_REJECT", "PLANES", "Model", "ModelFormatError"]
+__all__ = ["NEVER_ACCEPT", "NEVER_REJECT", "Model", "ModelFormatError"]
 
 NEVER_REJECT, NEVER_ACCEPT = -32768, 32767  # in `reject` and `accept`: no check after this tree
-PLANES = {"grey": 8, "colour": 10}  # intensity, or luma and two chroma; magnitude; 6 orientations
 INT32 = -(2**31), 2**31 - 1
 MAX_LAMBDA = 4 << 16  # photos have 0 to 2; more could overflow what a channel is multiplied by
 KEY = re.compile("[a-z0-9_]+")
@@ -55,7 +55,7 @@ class Model:
     box: tuple[int, int, int, int]  # the object in the window: x, y, width, height in 1/256 of a cell
     lambdas: tuple[int, ...]  # power-law exponents of colour, magnitude, orientations in 1/65536
     feature: NDArray[np.uint16]  # (T, 2^D - 1): (plane * height + y) * width + x, or a rectangle's number
-    threshold: NDArray[np.uint8] | NDArray[np.int32]  # (T, 2^D - 1), bytes for cell
+    threshold: NDArray[np.uint8] | NDArray[np.int32]  # (T, 2^D - 1), bytes but for rect
     leaf: NDArray[np.int16]  # (T, 2^D)
     reject: NDArray[np.int16]  # (T,)
     reject_shift: int = 0
@@ -111,6 +111,13 @@ class Model:
         except FieldError as error:
             raise ModelFormatError(places[error.field][error.index], error.rule, str(error)) from None
 
+    def coarsened(self, every: int) -> "Model":
+        """The same trees, of which only each `every`-th and the last may reject: fewer checks, more trees."""
+        every = _whole("every", every, 1, modelfile.MAX_TREES)
+        kept = np.arange(1, len(self) + 1) % every == 0
+        kept[-1] = True
+        return replace(self, reject=np.where(kept, self.reject, NEVER_REJECT))
+
     def to_bytes(self) -> bytes:
         """The model's file; equal models have equal bytes."""
         return modelfile.pack(vars(self))
@@ -155,7 +162,7 @@ class Model:
 
 
 def _planes(kind: str, channels: str) -> int:
-    return 1 if kind == "haar" else PLANES[channels]
+    return PLANES["pixels" if kind == "haar" else channels]
 
 
 def _checked_numbers(given: Fields) -> Fields:

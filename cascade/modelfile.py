@@ -21,7 +21,7 @@
   length and UTF-8 without U+0000-001F, 007F-009F, 2028-202E, 2066-2069. Name and classes MUST NOT be empty,
   classes MUST differ, keys MUST be of a-z, 0-9 and _, and each greater than the one before.
 - RECT is N x u8 plane, x, y, width, height (rect), or N x 3 x u8 x, y, width, height, i8 weight (haar).
-  FEAT is T x (2^D - 1) u16, THRE as many u8 (cell) or i32, LEAF T x 2^D i16, REJE T i16 (-32768: no check).
+  FEAT is T x (2^D - 1) u16, THRE as many u8, or i32 (rect), LEAF T x 2^D i16, REJE T i16 (-32768: no check).
   ACCE MAY be empty, else T i16 (32767: no check); SIGM MAY be empty, else f64 slope and intercept.
 - **indices**: every feature MUST lie in the window (cell: (plane * height + y) * width + x) or be one of
   the N rectangles. Every rectangle MUST have an area and lie in the window and its planes; the third of a
@@ -143,7 +143,7 @@ def array_layout(kind: str, depth: int, trees: int, rectangles: int) -> Layout:
     return {
         "rectangles": (np.dtype("u1"), (rectangles, 3, 5) if kind == "haar" else (rectangles, 5)),
         "feature": (np.dtype("<u2"), (trees, nodes)),
-        "threshold": (np.dtype("u1" if kind == "cell" else "<i4"), (trees, nodes)),
+        "threshold": (np.dtype("<i4" if kind == "rect" else "u1"), (trees, nodes)),
         "leaf": (i16, (trees, nodes + 1)),
         "reject": (i16, (trees,)),
         "accept": (i16, (trees,)),

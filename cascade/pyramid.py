@@ -1,8 +1,9 @@
 """The levels of a frame: which sizes are looked at, where their planes come from, and where windows lie.
 
 Octaves are computed from pixels. The scales between two octaves are resampled from the larger one's planes,
-times a gain that follows a power law [Dollar 2014], which takes a fraction of the time. All sizes and places
-are whole numbers computed from whole numbers, so that any machine looks at the same windows.
+times a gain that follows a power law [Dollar 2014], which takes a fraction of the time; an exact pyramid
+computes them from pixels, too. All sizes and places are whole numbers computed from whole numbers, so that
+any machine looks at the same windows.
 """
 
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cascade._ext import detect as kernels
-from cascade.channels import halve, resize
+from cascade.channels import Image, halve, resize
 from cascade.model import Model
 
 UNIT = 256  # boxes inside a window are in 1/256 of a cell
@@ -21,6 +22,7 @@ UNIT = 256  # boxes inside a window are in 1/256 of a cell
 class Level:
     width: int  # of its planes, in cells
     height: int
+    first: bool  # of its octave
     source: int  # the level whose planes it is made from, or -1
     gains: tuple[int, int, int]  # for colour, magnitude and orientations, in 1/128
     x_scale: tuple[int, int]  # pixels of the frame per cell, as a fraction
@@ -41,7 +43,7 @@ class Pyramid:
     @classmethod
     def plan(
         cls, model: Model, width: int, height: int, min_size: int | None, max_size: int | None,
-        per_octave: int, step: int,
+        per_octave: int, step: int, exact: bool = False,
     ) -> "Pyramid":  # fmt: skip
         base = _base(model, width, height, min_size)
         levels: list[Level] = []
@@ -49,7 +51,7 @@ class Pyramid:
         while min(image) >= model.cell:
             # An odd column or row is dropped when an image is halved: its scale is still exactly half.
             scales = (width * halved, base[0]), (height * halved, base[1])
-            octave = _octave(model, scales, image, per_octave, len(levels))
+            octave = _octave(model, scales, image, per_octave, None if exact else len(levels))
             fitting = [level for level in octave if _fits(model, level, max_size)]
             levels += fitting
             if len(fitting) < len(octave):
@@ -86,17 +88,18 @@ class Pyramid:
         boxes[:, 1::2] = _nearest(rows * y_up[:, None], UNIT * y_down[:, None])
         return boxes
 
-    def images(self, image: NDArray[np.uint8]) -> list[NDArray[np.uint8] | None]:
-        """The image of each level that has its own planes, from a grey frame."""
-        images: list[NDArray[np.uint8] | None] = []
+    def images(self, image: Image, cell: int) -> list[Image | None]:
+        """The image of each level that has its own planes."""
+        images: list[Image | None] = []
         current = resize(image, *self.base)
         for level in self.levels:
             if level.source >= 0:
                 images.append(None)
                 continue
-            if images:
+            if level.first and images:
                 current = halve(current)
-            images.append(current)
+            size = cell * level.width, cell * level.height
+            images.append(current if level.first else resize(current, *size))
         return images
 
 
@@ -123,9 +126,9 @@ def _base(model: Model, width: int, height: int, min_size: int | None) -> tuple[
 
 def _octave(
     model: Model, scales: tuple[tuple[int, int], tuple[int, int]], image: tuple[int, int], per_octave: int,
-    first: int,
+    source: int | None,
 ) -> list[Level]:  # fmt: skip
-    """The levels from one image down to the next octave."""
+    """The levels from one image down to the next octave; they are made from level `source`, if any."""
     cells = image[0] // model.cell, image[1] // model.cell
     levels = []
     for k in range(per_octave):
@@ -138,7 +141,8 @@ def _octave(
             Level(
                 width,
                 height,
-                first if k else -1,
+                k == 0,
+                source if k and source is not None else -1,
                 (gains[0], gains[1], gains[2]),
                 (model.cell * scales[0][0] * cells[0], scales[0][1] * width),
                 (model.cell * scales[1][0] * cells[1], scales[1][1] * height),

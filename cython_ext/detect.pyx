@@ -1,19 +1,29 @@
 """The runtime of cascade/runtime/cascade.h for Python, and the host's faster way through it (scan.h)."""
 
-from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint16_t
+from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t
 from libc.stdlib cimport free, malloc
 
 cdef extern from "scan.h" nogil:
     enum: SCAN_WIDTH
     ctypedef struct cascade_node:
         uint8_t x, y, plane, threshold
+    ctypedef struct cascade_rect:
+        pass
     ctypedef struct cascade_model:
-        uint8_t cell, smooth, normalise, planes, window_width, window_height, depth, reject_shift
+        uint8_t kind, cell, smooth, normalise, planes, window_width, window_height, depth, reject_shift
         uint16_t trees
         const cascade_node* nodes
+        const uint16_t* features
+        const int32_t* thresholds
+        const cascade_rect* rects
         const int16_t* leaves
         const int16_t* reject
         const int16_t* accept
+    ctypedef struct cascade_level:
+        int width, height
+        const uint8_t* planes
+        const uint32_t* sums
+        const uint32_t* squares
     ctypedef struct level_t:
         int width, height, source
         int gains[3]
@@ -40,7 +50,9 @@ cdef extern from "scan.h" nogil:
     void cascade_halve(const uint8_t*, int, int, uint8_t*)
     void scan_resample(const uint8_t*, int, int, uint8_t*, int, int, int, uint16_t*)
     void cascade_planes(const cascade_model*, const uint8_t*, int, int, uint8_t*, uint16_t*)
-    int cascade_classify(const cascade_model*, const uint8_t*, int, int, int32_t*)
+    uint32_t* scan_integrals(const cascade_model*, cascade_level*)
+    int cascade_classify(const cascade_model*, const cascade_level*, int, int, int, int32_t*)
+    enum: CASCADE_CELL, CASCADE_HAAR
 
 cdef enum:
     MOST_SPOTS = 1 << 16  # nodes; a model of more runs on the plain core, slower but in little memory
@@ -79,28 +91,59 @@ def resample(const uint8_t[:, ::1] image, uint8_t[:, ::1] out, int gain):
     free(scratch)
 
 
+def planes(int cell, int smooth, int normalise, const uint8_t[:, :, ::1] image, uint8_t[:, :, ::1] out):
+    """The planes of an image (colours, height, width); `out` is (planes, height // cell, width // cell)."""
+    cdef cascade_model model
+    cdef uint16_t* scratch
+    if not out.shape[1] or not out.shape[2]:
+        return
+    model.kind = CASCADE_HAAR if out.shape[0] == 1 else CASCADE_CELL
+    model.cell, model.smooth, model.normalise, model.planes = cell, smooth, normalise, <uint8_t>out.shape[0]
+    scratch = <uint16_t*>malloc(24 * <size_t>image.shape[2] + 64)
+    if scratch == NULL:
+        raise MemoryError
+    with nogil:
+        cascade_planes(&model, &image[0, 0, 0], <int>image.shape[2], <int>image.shape[1], &out[0, 0, 0], scratch)
+    free(scratch)
+
+
 cdef class Runtime:
     """A model as the runtime wants it. It never changes, so threads may share it."""
 
     cdef cascade_model model
     cdef const uint8_t[:, ::1] nodes
+    cdef const uint16_t[:, ::1] feature
+    cdef const int32_t[:, ::1] threshold
+    cdef const uint8_t[:, ::1] rects
     cdef const int16_t[:, ::1] leaves
     cdef const int16_t[::1] reject
     cdef const int16_t[::1] accept
     cdef int batch
 
-    def __init__(self, int cell, int smooth, int normalise, int planes, tuple window, int depth,
-                 int reject_shift, const uint8_t[:, ::1] nodes, const int16_t[:, ::1] leaves,
-                 const int16_t[::1] reject, const int16_t[::1] accept):
-        """`nodes` holds x, y, plane and threshold of every node; `accept` is empty if there is none."""
+    def __init__(
+        self, int kind, int cell, int smooth, int normalise, int planes, tuple window, int depth, int reject_shift,
+        const uint8_t[:, ::1] nodes,      # of cells: x, y, plane, threshold of every node; else empty
+        const uint16_t[:, ::1] feature,   # of other kinds, and
+        const int32_t[:, ::1] threshold,
+        const uint8_t[:, ::1] rects,      # plane, x, y, width, height, weight
+        const int16_t[:, ::1] leaves,
+        const int16_t[::1] reject,
+        const int16_t[::1] accept,        # empty if there is none
+    ):
         cdef int reach = 0, tree, i, largest
         self.nodes, self.leaves, self.reject, self.accept = nodes, leaves, reject, accept
-        self.model.cell, self.model.smooth, self.model.normalise = cell, smooth, normalise
+        self.feature, self.threshold, self.rects = feature, threshold, rects
+        self.model.kind, self.model.cell = kind, cell
+        self.model.smooth, self.model.normalise = smooth, normalise
         self.model.planes = planes
         self.model.window_width, self.model.window_height = window
         self.model.depth, self.model.reject_shift = depth, reject_shift
         self.model.trees = <uint16_t>leaves.shape[0]
-        self.model.nodes = <const cascade_node*>&nodes[0, 0]
+        if kind == CASCADE_CELL:
+            self.model.nodes = <const cascade_node*>&nodes[0, 0]
+        else:
+            self.model.features, self.model.thresholds = &feature[0, 0], &threshold[0, 0]
+            self.model.rects = <const cascade_rect*>&rects[0, 0]
         self.model.leaves, self.model.reject = &leaves[0, 0], &reject[0]
         self.model.accept = &accept[0] if accept.shape[0] else NULL
         self.batch = 0
@@ -114,46 +157,48 @@ cdef class Runtime:
                     break
                 self.batch += 1
 
-    def planes(self, const uint8_t[:, ::1] image, uint8_t[:, :, ::1] out):
-        """The planes of a grey image; `out` is (planes, height // cell, width // cell)."""
-        cdef uint16_t* scratch
-        if not out.shape[1] or not out.shape[2]:
-            return
-        scratch = <uint16_t*>malloc(18 * <size_t>image.shape[1] + 64)
-        if scratch == NULL:
+    cdef uint32_t* level(self, const uint8_t[:, :, ::1] planes, cascade_level* level) except? NULL:
+        """Describe some planes; returns their integral images, for the caller to free."""
+        cdef uint32_t* integrals
+        level.planes, level.width, level.height = &planes[0, 0, 0], <int>planes.shape[2], <int>planes.shape[1]
+        if self.model.kind == CASCADE_CELL:
+            return NULL
+        integrals = scan_integrals(&self.model, level)
+        if integrals == NULL:
             raise MemoryError
-        with nogil:
-            cascade_planes(&self.model, &image[0, 0], <int>image.shape[1], <int>image.shape[0],
-                           &out[0, 0, 0], scratch)
-        free(scratch)
+        return integrals
 
     def classify(self, const uint8_t[:, :, ::1] planes, int32_t[:, ::1] scores, int32_t[:, ::1] trees):
         """Every window of some planes by the plain core: its score, and the trees it took, below 0 if out."""
+        cdef cascade_level level
+        cdef uint32_t* integrals = self.level(planes, &level)
         cdef Py_ssize_t x, y
         with nogil:
             for y in range(scores.shape[0]):
                 for x in range(scores.shape[1]):
-                    trees[y, x] = cascade_classify(&self.model, &planes[0, y, x], <int>planes.shape[2],
-                                                   <int>planes.shape[1], &scores[y, x])
+                    scores[y, x] = 0
+                    trees[y, x] = cascade_classify(&self.model, &level, <int>x, <int>y, 0, &scores[y, x])
+        free(integrals)
 
     def trace(self, const uint8_t[:, :, ::1] planes, int32_t[::1] scores):
         """The first window of some planes, tree by tree: scores after each; returns the trees it took,
         below 0 if the last of them rejected it."""
+        cdef cascade_level level
         cdef cascade_model part = self.model
+        cdef uint32_t* integrals = self.level(planes, &level)
         cdef int32_t score = 0
-        cdef int taken = 0, tree
-        for tree in range(self.model.trees):
+        cdef int taken = cascade_classify(&self.model, &level, 0, 0, 0, &score), tree
+        score = 0
+        for tree in range(abs(taken)):
             part.trees = <uint16_t>(tree + 1)
-            taken = cascade_classify(&part, &planes[0, 0, 0], <int>planes.shape[2],
-                                     <int>planes.shape[1], &score)
+            cascade_classify(&part, &level, 0, 0, tree, &score)
             scores[tree] = score
-            if abs(taken) <= tree or taken < 0:
-                break
+        free(integrals)
         return taken
 
     def detect(
         self,
-        list images,                   # IN  grey image of each level that has its own planes, else None
+        list images,                   # IN  image of each level that has its own planes, else None
         const int64_t[:, ::1] levels,  # IN  width, height, source, three gains, step, planes, windows
         uint8_t[::1] planes,           # scratch for the planes of all levels
         int32_t[::1] found,            # OUT window number and score of every find, in pairs
@@ -163,14 +208,14 @@ cdef class Runtime:
     ):
         """Scan all levels."""
         cdef Py_ssize_t count = levels.shape[0], i
-        cdef const uint8_t[:, ::1] image
+        cdef const uint8_t[:, :, ::1] image
         cdef level_t* level = <level_t*>malloc(count * sizeof(level_t))
         cdef const uint8_t** pixels = <const uint8_t**>malloc(count * sizeof(void*))
         cdef int32_t* sizes = <int32_t*>malloc(2 * count * sizeof(int32_t))
         cdef spot_t* spots = NULL
         cdef detect_t job
         try:
-            if self.nodes.shape[0] <= MOST_SPOTS:
+            if self.model.kind == CASCADE_CELL and self.nodes.shape[0] <= MOST_SPOTS:
                 spots = <spot_t*>malloc(count * self.nodes.shape[0] * sizeof(spot_t))
             if level == NULL or pixels == NULL or sizes == NULL:
                 raise MemoryError
@@ -186,15 +231,18 @@ cdef class Runtime:
                 sizes[2 * i] = sizes[2 * i + 1] = 0
                 if images[i] is not None:
                     image = images[i]
-                    pixels[i] = &image[0, 0]
-                    sizes[2 * i], sizes[2 * i + 1] = <int32_t>image.shape[1], <int32_t>image.shape[0]
+                    pixels[i] = &image[0, 0, 0]
+                    sizes[2 * i], sizes[2 * i + 1] = <int32_t>image.shape[2], <int32_t>image.shape[1]
             job.model, job.levels, job.planes = &self.model, level, &planes[0]
             job.images, job.image_sizes, job.spots = pixels, sizes, spots
-            job.batch = 0 if spots == NULL else self.batch
+            job.batch = 0 if spots == NULL and self.model.kind == CASCADE_CELL else self.batch
             job.found, job.counts, job.visits = &found[0], &counts[0], &visits[0]
             with nogil:
                 pool_run(scan_planes, &job, 0, count, threads)
                 pool_run(scan_level, &job, 0, count, threads)
+            for i in range(count):
+                if counts[i] < 0:
+                    raise MemoryError
         finally:
             free(level)
             free(pixels)

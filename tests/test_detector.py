@@ -12,10 +12,11 @@ from cascade import channels
 from cascade._ext import detect as kernels
 from cascade.boxes import Detections
 from cascade.detector import Detector, runtime
+from cascade.detector import channels as channels_of
 from cascade.model import NEVER_ACCEPT, NEVER_REJECT, Model
 from cascade.pyramid import Pyramid
 from cascade.sigmoid import Sigmoid
-from cascade.suppression import suppress
+from cascade.suppression import group, suppress
 from tests.reference import channels as reference
 
 PRUNE = {"never": None, "little": -1.5, "much": 0.1, "all": 99.0}  # reject below so many deviations
@@ -25,12 +26,16 @@ MANY = 1000  # candidates, of which suppression takes long
 
 def random_model(
     seed=0, *, depth=2, trees=12, window=(5, 4), cell=2, normalise=8, smooth=1, accepting=False,
-    prune="little", shift=0, reach=100, every=1, **fields,
+    prune="little", shift=0, reach=100, every=1, kind="cell", channels="grey", **fields,
 ) -> Model:  # fmt: skip
     """Random trees with leaves up to `reach`, of which each `every`-th may reject."""
     random = np.random.default_rng(seed)
-    nodes, cells = 2**depth - 1, window[0] * window[1]
-    feature = random.integers(0, 8 * cells, (trees, nodes))
+    nodes = 2**depth - 1
+    if kind == "haar":
+        cell, normalise = 1, 0
+    planes = 1 if kind == "haar" else {"grey": 8, "colour": 10}[channels]
+    rectangles = random_rectangles(random, kind, planes, window)
+    count = len(rectangles) or planes * window[0] * window[1]
     leaf = random.integers(-reach, reach + 1, (trees, nodes + 1))
     leaf = np.clip(leaf - leaf.mean(axis=1, keepdims=True).astype(int), -reach, reach)
     spread = 0.5 * reach * np.sqrt(np.arange(1, trees + 1))  # of a random sum
@@ -41,20 +46,57 @@ def random_model(
     some = random.random(trees) < 0.5
     accept[some] = np.clip((1.5 * spread[some]).astype(int) >> shift, np.maximum(reject[some], -9) + 1, 32766)
     values = {
-        "name": "random", "kind": "cell", "cell": cell, "window": window, "classes": ("thing",),
-        "box": (64, 32, 256 * window[0] - 100, 256 * window[1] - 32), "lambdas": LAMBDAS, "feature": feature,
-        "threshold": thresholds(random, feature // cells, cell, normalise, smooth), "leaf": leaf,
-        "reject": reject, "reject_shift": shift, "accept": accept if accepting else None,
-        "normalise": normalise, "smooth": smooth,
+        "name": "random", "kind": kind, "channels": channels, "cell": cell, "window": window,
+        "classes": ("thing",), "box": (64, 32, 256 * window[0] - 100, 256 * window[1] - 32),
+        "lambdas": LAMBDAS, "feature": random.integers(0, count, (trees, nodes)),
+        "threshold": np.zeros((trees, nodes), int),
+        "leaf": leaf, "reject": reject, "reject_shift": shift, "accept": accept if accepting else None,
+        "normalise": normalise, "smooth": smooth, "rectangles": rectangles,
     }  # fmt: skip
-    return Model(**{**values, **fields})
+    blank = Model(**{**values, **fields})
+    return Model(**{**values, "threshold": thresholds(random, blank), **fields})
 
 
-def thresholds(random, plane, cell, normalise, smooth):
-    """Such as to tell windows apart: values of the planes of a photo; a few nodes are not split."""
-    seen = reference.planes(photo(32, 48, 7), cell, normalise, smooth).reshape(8, -1)
-    values = seen[plane, random.integers(0, seen.shape[1], plane.shape)]
-    return np.where(random.random(plane.shape) < 0.05, 255, values)
+def random_rectangles(random, kind, planes, window):
+    """Such as rect and haar models look at."""
+    if kind == "cell":
+        return []
+    x, y = (np.sort([random.permutation(side + 1)[:2] for _ in range(60)]) for side in window)
+    rows = np.stack([x[:, 0], y[:, 0], x[:, 1] - x[:, 0], y[:, 1] - y[:, 0]], axis=1)
+    if kind == "rect":
+        return np.column_stack([random.integers(0, planes, len(rows)), rows])
+    weight = random.choice([-3, -2, -1, 1, 2, 3], len(rows))
+    triples = np.column_stack([rows, weight]).reshape(-1, 3, 5)
+    triples[::2, 2] = 0  # not used
+    return triples
+
+
+def thresholds(random, model):
+    """Such as to tell windows apart: values in a photo; a few nodes are not split."""
+    width, height = model.window
+    image = reference.resize(twin_image(model, photo(48, 60, 7)), 8 * width, 8 * height)
+    seen = reference.planes(image, model.cell, model.normalise, model.smooth)
+    rows = random.integers(0, seen.shape[1] - height + 1, 5)
+    columns = random.integers(0, seen.shape[2] - width + 1, 5)
+    windows = [
+        reference.Values(model, seen[:, y : y + height, x : x + width])
+        for y, x in zip(rows, columns, strict=True)
+    ]
+    never = 2**31 - 1 if model.kind == "rect" else 255
+    split = random.random(model.feature.shape) < 0.95
+    found = [windows[random.integers(5)][int(feature)] for feature in model.feature.flat]
+    return np.where(split, np.reshape(found, model.feature.shape), never)
+
+
+def twin_image(model, frame):
+    """A frame as the twin wants it."""
+    if model.channels == "colour":
+        return reference.colours(frame)
+    return reference.grey(frame) if frame.ndim == 3 else frame
+
+
+def coloured(height, width, seed=0):
+    return np.stack([photo(height, width, 3 * seed + k) for k in range(3)], axis=-1)
 
 
 def photo(height, width, seed=0):
@@ -65,8 +107,8 @@ def photo(height, width, seed=0):
     return np.clip(noisy, 0, 255).astype(np.uint8)
 
 
-def plan_of(model, image, stride=1, per_octave=8, min_size=None, max_size=None):
-    return Pyramid.plan(model, image.shape[1], image.shape[0], min_size, max_size, per_octave, stride)
+def plan_of(model, image, stride=1, per_octave=8, min_size=None, max_size=None, exact=False):
+    return Pyramid.plan(model, image.shape[1], image.shape[0], min_size, max_size, per_octave, stride, exact)
 
 
 def scanned(model, image, plan, threads=1):
@@ -76,7 +118,8 @@ def scanned(model, image, plan, threads=1):
     planes = np.full(plan.plane_bytes + 64, 77, np.uint8)
     found = np.full(2 * plan.windows + 16, -77, np.int32)
     counts, visits = np.empty((2, len(plan.levels)), np.int64)
-    runtime(model).detect(plan.images(image), plan.table, planes, found, counts, visits, threads)
+    images = plan.images(channels_of(model).image(image), model.cell)
+    runtime(model).detect(images, plan.table, planes, found, counts, visits, threads)
     assert (planes[-64:] == 77).all()
     assert (found[-16:] == -77).all()
     pairs = np.concatenate(
@@ -93,15 +136,14 @@ def plain(model, image, plan):
     """The same, window by window, by the plain core."""
     core, made = runtime(model), []
     boxes, scores, visits = [np.empty((0, 4), int)], [np.empty(0, int)], []
-    images = plan.images(image) if plan.levels else []
+    images = plan.images(channels_of(model).image(image), model.cell) if plan.levels else []
     for index, (level, own, step) in enumerate(zip(plan.levels, images, plan.table[:, 6], strict=True)):
-        planes = np.empty((8, level.height, level.width), np.uint8)
         if own is not None:
-            core.planes(own, planes)
+            planes = channels_of(model).planes(own)
         else:
-            for plane, gain in enumerate([*level.gains, *[level.gains[2]] * 5]):
-                source = made[level.source][plane]
-                planes[plane] = channels.resample(source, level.width, level.height, gain)
+            pairs = zip(made[level.source], reference.gains_of(model, level), strict=True)
+            sizes = level.width, level.height
+            planes = np.concatenate([channels.resample(plane[None], *sizes, gain) for plane, gain in pairs])
         made.append(planes)
         shape = level.height - model.window[1] + 1, level.width - model.window[0] + 1
         score, trees = np.empty((2, *shape), np.int32)
@@ -125,7 +167,7 @@ def check(model, image, threads=(1, 2, 5), twin=True, **planning):
     plan = plan_of(model, image, **planning)
     expected = plain(model, image, plan)
     if twin:
-        check_same(expected, reference.detect(model, image, plan))
+        check_same(expected, reference.detect(model, twin_image(model, image), plan))
     for count in threads:
         check_same(scanned(model, image, plan, count), expected)
     return expected
@@ -162,6 +204,66 @@ def test_equal(depth, accept, prune):
         for threads in (1, 2, 5):
             detector = Detector(model, threads, stride=stride, overlap=1.0, measure="iou")
             assert detector.detect(image) == after_suppression(model, expected)
+
+
+KINDS = [(kind, mode) for kind, mode in product(("cell", "rect", "haar"), ("grey", "colour"))][:-1]
+
+
+@pytest.mark.parametrize("exact", [False, True], ids=["", "exact"])
+@pytest.mark.parametrize(("kind", "mode"), KINDS)
+def test_equal_for_every_kind(kind, mode, exact):
+    """Grey and colour frames alike; batches of depth 2 and others."""
+    variants = [(2, "little", 2), (2, "much", 4), (1, "never", 2), (3, "much", 2)]
+    for seed, (depth, prune, cell) in enumerate(variants):
+        window = (9, 7) if kind == "haar" else (5, 4)
+        model = random_model(
+            seed, kind=kind, channels=mode, depth=depth, prune=prune, cell=cell, smooth=seed % 2,
+            normalise=(0, 8, 30)[seed % 3], window=window, lambdas=(-3000, 7000, 9000),
+        )  # fmt: skip
+        for image in (photo(34, 41, seed), coloured(33, 36, seed)):
+            expected = check(model, image, stride=1 + seed % 2, exact=exact)
+            detector = Detector(model, 2, stride=1 + seed % 2, overlap=1.0, measure="iou", exact=exact)
+            assert detector.detect(image) == after_suppression(model, expected)
+
+
+@settings(max_examples=60)
+@given(st.data())
+def test_equal_for_any_model_of_any_kind(data):
+    draw = data.draw
+    kind, mode = draw(st.sampled_from(KINDS))
+    model = random_model(
+        draw(st.integers(0, 999)), kind=kind, channels=mode, depth=draw(st.integers(1, 3)),
+        trees=draw(st.integers(1, 20)), window=draw(st.tuples(st.integers(1, 9), st.integers(1, 9))),
+        cell=draw(st.sampled_from([2, 4])), normalise=draw(st.sampled_from([0, 8, 255])),
+        smooth=draw(st.integers(0, 1)), accepting=draw(st.booleans()),
+        prune=draw(st.sampled_from(list(PRUNE))), reach=draw(st.sampled_from([1, 100, 12000])),
+        every=draw(st.integers(1, 4)),
+    )  # fmt: skip
+    make = draw(st.sampled_from([photo, coloured]))
+    image = make(draw(st.integers(0, 60)), draw(st.integers(0, 80)), draw(st.integers(0, 99)))
+    steps = {"stride": draw(st.integers(1, 3)), "per_octave": draw(st.sampled_from([1, 3, 8]))}
+    check(model, image, twin=image.size < 1500, exact=draw(st.booleans()), **steps)
+
+
+def test_equal_at_the_ends_of_contrast():
+    """Flat windows, the largest contrast, and responses exactly at a threshold."""
+    board = np.indices((24, 24)).sum(axis=0) // 4 % 2 * 255
+    for image in (board, board // 128 + 100, 0 * board, 0 * board + 255, np.indices((24, 24))[0] * 10):
+        for threshold in (0, 1, 127, 128, 129, 191, 192, 254, 255):
+            model = random_model(
+                1, kind="haar", window=(8, 8), trees=3, smooth=0, prune="never",
+                threshold=np.full((3, 3), threshold),
+            )
+            check(model, image.astype(np.uint8), threads=(1,), per_octave=1)
+
+
+def test_exact_levels_are_those_of_scaled_frames():
+    """Planes between octaves are those of the frame at that size, not resampled ones."""
+    model, image = random_model(), photo(64, 64)
+    plan = plan_of(model, image, exact=True)
+    assert [level.source for level in plan.levels] == [-1] * len(plan.levels)
+    for level, own in zip(plan.levels[:8], plan.images(image[None], 2), strict=False):
+        np.testing.assert_array_equal(own[0], reference.resize(image, 2 * level.width, 2 * level.height))
 
 
 def test_the_models_do_prune():
@@ -561,10 +663,35 @@ def test_trace_takes_frames_like_detect(detector):
         np.testing.assert_array_equal(detector.trace(window).scores, expected.scores)
 
 
-@pytest.mark.parametrize("shape", [(8, 9), (10, 8), (0, 0), (16, 20)])
-def test_trace_needs_the_window_size(detector, shape):
-    with pytest.raises(ValueError, match=r"window of 10 x 8 pixels, got shape"):
-        detector.trace(np.zeros(shape, np.uint8))
+@pytest.mark.parametrize("shape", [(8, 9), (10, 8), (1, 1), (16, 20), (100, 3)])
+def test_trace_scales_a_window_of_another_size(detector, shape):
+    expected = detector.trace(reference.resize(photo(*shape), 10, 8))
+    np.testing.assert_array_equal(detector.trace(photo(*shape)).scores, expected.scores)
+
+
+def test_trace_needs_pixels(detector):
+    with pytest.raises(ValueError, match="with pixels, got shape"):
+        detector.trace(np.zeros((0, 7), np.uint8))
+
+
+def test_trace_says_why(detector):
+    model = random_model(depth=1, trees=2, leaf=[[5, 5], [-7, -7]], reject=[0, -1])
+    assert str(Detector(model).trace(photo(8, 10))) == "rejected by tree 2 of 2: score -2, had to exceed -1"
+    model = random_model(depth=1, trees=2, leaf=[[5, 5], [-7, -7]], reject=[0, -3])
+    assert str(Detector(model).trace(photo(8, 10))) == "accepted after 2 trees: score -2"
+
+
+def test_grouping(detector):
+    """Boxes that overlap are averaged, and those that stand alone dropped."""
+    boxes, scores, _ = plain(FACES, photo(60, 80), plan_of(FACES, photo(60, 80)))
+    counts = []
+    for neighbours in (0, 2, 99999):
+        means, highest, _ = group(boxes.astype(np.int32), scores.astype(np.int32), neighbours, 128)
+        found = Detector(FACES, neighbours=neighbours).detect(photo(60, 80))
+        np.testing.assert_array_equal(found.xyxy, means)
+        np.testing.assert_array_equal(found.score, highest)
+        counts.append(len(found))
+    assert counts[0] > counts[1] > counts[2] == 0
 
 
 # ---- Sharing, arguments ----------------------------------------------------------------------------------
@@ -612,7 +739,7 @@ def test_any_number_of_threads():
         assert Detector(FACES, threads).detect(photo(90, 120)) == expected
 
 
-@pytest.mark.parametrize("name", ["threads", "per_octave", "stride", "overlap", "measure"])
+@pytest.mark.parametrize("name", ["threads", "per_octave", "stride", "overlap", "measure", "neighbours"])
 @pytest.mark.parametrize("value", [-1, 1.5, "2", 10**30, float("nan")])
 def test_bad_settings_are_refused(name, value):
     with pytest.raises(ValueError, match=f"{name}.*got"):
@@ -622,13 +749,6 @@ def test_bad_settings_are_refused(name, value):
 def test_other_models_are_refused():
     with pytest.raises(TypeError, match=r"expected a Model, got str.*Model.load"):
         Detector("face.cascade")
-    colour = random_model(channels="colour")
-    with pytest.raises(ValueError, match="grey cell models, got colour cell"):
-        Detector(colour)
-    zeros = np.zeros((12, 3), int)
-    rect = random_model(kind="rect", rectangles=[[0, 0, 0, 1, 1]], feature=zeros, threshold=zeros)
-    with pytest.raises(ValueError, match="grey cell models, got grey rect"):
-        Detector(rect)
 
 
 @pytest.mark.parametrize("name", ["min_size", "max_size"])
@@ -658,7 +778,7 @@ def test_a_model_of_very_many_nodes_runs_on_the_plain_core():
     model = random_model(prune="much", trees=300, depth=8)
     image = photo(40, 50)
     expected = reference.detect(model, image, Detector(model)._plan(50, 40, None, None))
-    boxes, scores = Detector(model, threads=2)._candidates(image, None, None)
+    boxes, scores = Detector(model, threads=2)._candidates(image[None], None, None)
     assert 300 * 255 > 1 << 16
     np.testing.assert_array_equal(boxes, expected[0])
     np.testing.assert_array_equal(scores, expected[1])

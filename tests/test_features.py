@@ -1,188 +1,155 @@
-"""Haar features agree with a pixel-by-pixel twin, and do not see brightness."""
-
-import math
+"""Pools: tables that the trainer sees, and models that see the same in them."""
 
 import numpy as np
 import pytest
 
-from cascade import features
-from cascade.features import HaarPool, integral
-from tests.reference import features as reference
+from cascade.boosting import boost
+from cascade.channels import Channels, resize
+from cascade.detector import Detector
+from cascade.features import CellPool, RectPool, integral
+from cascade.haar import HaarPool
+from cascade.model import NEVER_REJECT, Model
+from cascade.settings import Settings
+from tests.reference import haar as reference
+
+SIDE = 16  # pixels of a window
 
 
-def noise(count, height, width, low=0, high=256, seed=0):
-    rng = np.random.default_rng(seed)
-    return rng.integers(low, high, (count, height, width), dtype=np.uint8)
+def windows(count, colours, seed=0):
+    """Blobs and noise, (count, colours, SIDE, SIDE)."""
+    random = np.random.default_rng(seed)
+    blobs = random.integers(0, 200, (count, colours, 4, 4)).repeat(4, axis=2).repeat(4, axis=3)
+    return (blobs + random.integers(0, 56, blobs.shape)).astype(np.uint8)
 
 
+def pool_of(kind, planes):
+    _, depth, height, width = planes.shape
+    if kind == "cell":
+        return CellPool(depth, width, height)
+    if kind == "rect":
+        return RectPool.random(planes, 200, seed=1)
+    return HaarPool.random(width, height, 200, seed=1)
+
+
+def grown(kind, mode, depth=2):
+    """Windows, their channels, and trees on them that know them by heart, as trees and as a model."""
+    channels = Channels("pixels", 1) if kind == "haar" else Channels(mode, 2, smooth=1, normalise=8)
+    images = windows(300, 3 if mode == "colour" else 1)
+    planes = np.stack([channels.planes(image) for image in images])
+    pool = pool_of(kind, planes)
+    labels = np.random.default_rng(0).choice([-1, 1], len(images))
+    trees = boost(pool.values(planes), labels, Settings(rounds=25, depth=depth)).trees
+    cells = SIDE // channels.cell
+    model = Model(
+        name=kind, channels=mode, cell=channels.cell, smooth=channels.smooth, normalise=channels.normalise,
+        window=(cells, cells), box=(0, 0, 256 * cells, 256 * cells), lambdas=(0, 0, 0), classes=("thing",),
+        leaf=np.rint(256 * trees.leaf).astype(int), reject=np.full(len(trees), NEVER_REJECT),
+        **pool.fields(trees),
+    )  # fmt: skip
+    return pool, trees, model, channels
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
 @pytest.mark.parametrize(
-    ("width", "height", "low", "high"),
-    [
-        (25, 25, 0, 256),  # the demo's faces
-        (7, 19, 0, 256),  # not square
-        (12, 5, 100, 104),  # flatter than the floor of the contrast
-        (20, 1, 0, 256),  # a single row: no feature has cells above each other
-    ],
+    ("kind", "mode"),
+    [("cell", "grey"), ("cell", "colour"), ("rect", "grey"), ("rect", "colour"), ("haar", "grey")],
 )
-def test_values_equal_the_pixel_loop(width, height, low, high):
-    windows = noise(6, height, width, low, high)
-    windows[0] = np.where(np.arange(width) < width // 2, low, high - 1)  # a step: clips
-    pool = HaarPool.random(width, height, 20, seed=1)
-    np.testing.assert_array_equal(pool.values(windows), reference.values(pool, windows))
+def test_the_detector_compares_what_the_trainer_binned(kind, mode, depth):
+    """Windows that were never trained on take the same leaves in the model as in the trees."""
+    pool, trees, model, channels = grown(kind, mode, depth)
+    assert (model.kind, model.channels) == (kind, mode)
+    images = windows(200, 3 if mode == "colour" else 1, seed=5)
+    planes = np.stack([channels.planes(image) for image in images])
+    table, nodes = pool.values(planes), 2**depth - 1
+    expected = sum(np.rint(256 * trees.leaf[t])[trees.apply(table, t)] for t in range(len(trees)))
+    detector = Detector(model)
+    frames = images[:, 0] if mode == "grey" else np.moveaxis(images, 1, -1)
+    np.testing.assert_array_equal([detector.trace(frame).scores[-1] for frame in frames], expected)
+    assert len(np.unique(expected)) > 20
+    assert model.feature.shape == (25, nodes)
+    if kind != "cell":
+        assert len(model.rectangles) == len(np.unique(trees.feature)) <= len(pool)
 
 
-def test_values_do_not_depend_on_blocks(monkeypatch):
-    windows, pool = noise(23, 9, 9), HaarPool.random(9, 9, 50, seed=2)
-    whole = pool.values(windows)
-    monkeypatch.setattr(features, "WINDOWS", 7)
-    monkeypatch.setattr(features, "FEATURES", 3)
-    np.testing.assert_array_equal(pool.values(windows), whole)
+def test_cells_are_the_bytes():
+    planes = np.random.default_rng(0).integers(0, 256, (5, 8, 3, 4), np.uint8)
+    pool = CellPool(8, 4, 3)
+    assert len(pool) == 96
+    table = pool.values(planes)
+    assert table.shape == (96, 5)
+    assert table[(2 * 3 + 1) * 4 + 3].tolist() == planes[:, 2, 1, 3].tolist()
 
 
-def test_values_take_any_memory_order():
-    windows, pool = noise(8, 10, 12), HaarPool.random(12, 10, 30, seed=3)
-    turned = np.asfortranarray(windows)
-    np.testing.assert_array_equal(pool.values(turned[::2]), pool.values(windows)[:, ::2])
+def test_rectangles():
+    planes = np.random.default_rng(0).integers(0, 256, (40, 8, 5, 7), np.uint8)
+    pool = RectPool.random(planes, 300, seed=3)
+    assert 250 < len(pool) <= 300
+    plane, x, y, width, height = pool.rectangle.astype(int).T
+    assert (width >= 1).all()
+    assert (height >= 1).all()
+    assert (x + width <= 7).all()
+    assert (y + height <= 5).all()
+    assert {(x + width).max(), width.max()} == {7}
+    assert set(plane) == set(range(8))
+    sums, table = pool.sums(planes), pool.values(planes)
+    for k in range(len(pool)):
+        part = planes[:, plane[k], y[k] : y[k] + height[k], x[k] : x[k] + width[k]]
+        np.testing.assert_array_equal(sums[k], part.sum(axis=(1, 2)))
+        edges = pool.edges[k]
+        np.testing.assert_array_equal(table[k], (sums[k][:, None] > edges).sum(axis=1))
+        assert len(np.unique(table[k])) == len(np.unique(sums[k]))  # few windows: all are told apart
 
 
-def test_constant_windows_give_the_zero_byte():
-    windows = np.arange(256, dtype=np.uint8)[:, None, None] * np.ones((1, 9, 11), dtype=np.uint8)
-    assert (HaarPool.random(11, 9, 100, seed=4).values(windows) == 128).all()
+def test_rectangles_are_decided_by_their_seed():
+    planes = np.zeros((2, 8, 5, 7), np.uint8)
+    one, same, other = (RectPool.random(planes, 99, seed).rectangle for seed in (1, 1, 2))
+    np.testing.assert_array_equal(one, same)
+    assert not np.array_equal(one, other)
 
 
-def test_brightness_does_not_matter():
-    windows, pool = noise(40, 16, 16, high=200), HaarPool.random(16, 16, 100, seed=5)
-    np.testing.assert_array_equal(pool.values(windows), pool.values(windows + np.uint8(55)))
-
-
-def test_contrast_matters_little_above_the_floor():
-    windows, pool = noise(40, 16, 16, high=128), HaarPool.random(16, 16, 100, seed=6)
-    once, twice = pool.values(windows).astype(int), pool.values(windows * np.uint8(2)).astype(int)
-    assert np.abs(once - twice).max() <= 1  # the rounded root
-
-
-def test_noise_in_flat_windows_stays_quiet():
-    flat, rough = noise(40, 16, 16, 100, 102), noise(40, 16, 16, 0, 200)
-    pool = HaarPool.random(16, 16, 100, seed=7)
-    spread = [np.abs(pool.values(windows).astype(int) - 128).mean() for windows in (flat, rough)]
-    assert spread[0] < spread[1] / 4
-
-
-def test_inverted_windows_give_mirrored_values():
-    windows, pool = noise(40, 10, 10), HaarPool.random(10, 10, 100, seed=8)
-    total = pool.values(windows).astype(int) + pool.values(255 - windows)
-    assert set(np.unique(total)) <= {255, 256}  # 256, less one where floor rounds both down
-
-
-@pytest.mark.parametrize("count", [1, 300])
-def test_pool_is_decided_by_its_seed(count):
-    pool = HaarPool.random(25, 25, count, seed=9)
-    assert pool == HaarPool.random(25, 25, count, seed=9)
-    assert pool != HaarPool.random(25, 25, count, seed=10)
-    assert pool != "a pool"
-
-
-def test_pool_can_hold_every_feature_once():
-    with pytest.raises(ValueError, match=r"0 to the (\d+) features") as caught:
-        HaarPool.random(6, 5, 10**6, seed=0)
-    total = int(str(caught.value).split("to the ")[1].split()[0])
-    pool = HaarPool.random(6, 5, total, seed=0)
-    rows = np.concatenate([pool.rectangle.reshape(total, -1), pool.weight], axis=1)
-    assert len(np.unique(rows, axis=0)) == len(pool) == total
-    assert total == sum(1 for _ in every_feature(6, 5))
-
-
-def every_feature(width, height):
-    """Each (columns, rows, x, y, w, h) of at least 8 pixels, by plain counting."""
-    for columns, rows in ((2, 1), (1, 2), (3, 1), (1, 3), (2, 2)):
-        for w in range(1, width + 1):
-            for h in range(1, height + 1):
-                if w % columns == h % rows == 0 and w * h >= 8:
-                    for x in range(width - w + 1):
-                        for y in range(height - h + 1):
-                            yield columns, rows, x, y, w, h
-
-
-def test_pool_stays_within_the_window_and_balances():
-    pool = HaarPool.random(20, 14, 2000, seed=11)
-    x, y, w, h = np.moveaxis(pool.rectangle, -1, 0)
-    assert x.min() == 0
-    assert (x + w).max() == 20
-    assert y.min() == 0
-    assert (y + h).max() == 14
-    assert (w * h)[:, 0].min() >= 8
-    assert not (pool.weight * w * h).sum(axis=1).any()
-    assert {tuple(row) for row in pool.weight.tolist()} == {(-1, 2, 0), (-1, 3, 0), (-1, 2, 2)}
-
-
-def test_pool_cannot_be_changed():
-    pool = HaarPool.random(8, 8, 3, seed=12)
-    with pytest.raises(ValueError, match="read-only"):
-        pool.weight[0, 0] = 5
+def test_rectangles_do_not_depend_on_blocks(monkeypatch):
+    planes = np.random.default_rng(0).integers(0, 256, (40, 8, 5, 7), np.uint8)
+    pool = RectPool.random(planes, 50, seed=3)
+    whole = pool.values(planes)
+    monkeypatch.setattr("cascade.features.BLOCK", 7)
+    np.testing.assert_array_equal(pool.values(planes), whole)
 
 
 def test_integral_equals_the_pixel_loop():
-    images = noise(3, 5, 7)
+    images = np.random.default_rng(0).integers(0, 256, (3, 7, 5), np.uint8)
     expected = np.stack([reference.integral(image) for image in images])
     np.testing.assert_array_equal(integral(images), expected)
     np.testing.assert_array_equal(integral(images[0]), expected[0])
 
 
-def test_integer_root_is_exact_around_squares():
-    roots = np.array([0, 1, 2, 3, 94906265, 94906266, 94906267, 3_037_000_498], dtype=np.int64)
-    near = np.concatenate([roots**2 + offset for offset in (-1, 0, 1)])
-    near = near[near >= 0]
-    assert features._isqrt(near).tolist() == [math.isqrt(x) for x in near.tolist()]
+def test_integral_refuses_sums_beyond_32_bits():
+    with pytest.raises(ValueError, match="fits into 32 bits"):
+        integral(np.broadcast_to(np.uint8(255), (4096, 4096)))
 
 
-def test_empty_pools_and_tables():
-    assert HaarPool.random(9, 9, 0, seed=0).values(noise(4, 9, 9)).shape == (0, 4)
-    assert HaarPool.random(9, 9, 5, seed=0).values(noise(0, 9, 9)).shape == (5, 0)
+@pytest.mark.parametrize("planes", [[1], np.zeros((2, 8, 3, 4)), np.zeros((2, 3, 4), np.uint8)])
+def test_other_planes_are_refused(planes):
+    with pytest.raises(ValueError, match=r"expected the uint8 planes of windows, \(n, 8, 3, 4\), got"):
+        CellPool(8, 4, 3).values(planes)
 
 
 @pytest.mark.parametrize(
-    ("windows", "message"),
+    ("given", "words"),
     [
-        (noise(2, 9, 9).astype(float), r"uint8 windows \(n, 9, 9\), got float64"),
-        (noise(2, 9, 8), r"\(n, 9, 9\), got uint8 of shape \(2, 9, 8\)"),
-        (noise(2, 9, 9)[0], r"got uint8 of shape \(9, 9\)"),
-        (noise(2, 9, 9)[None], r"got uint8 of shape \(1, 2, 9, 9\)"),
-        ([[1, 2], [3, 4]], "got list"),
+        ({"mode": "rgb"}, "pixels, grey, colour, got 'rgb'"), ({"cell": 3}, "2 or 4 pixels.*got 3"),
+        ({"smooth": 2}, "smooth 0 or 1"), ({"normalise": 256}, "normalise 0 to 255"),
+        ({"mode": "pixels"}, "cells of 1 pixels"),
+        ({"mode": "pixels", "cell": 1, "normalise": 1}, "normalise 0 to 0"),
     ],
-)
-def test_bad_windows(windows, message):
-    with pytest.raises(ValueError, match=message):
-        HaarPool.random(9, 9, 5, seed=0).values(windows)
+)  # fmt: skip
+def test_other_channels_are_refused(given, words):
+    with pytest.raises(ValueError, match=words):
+        Channels(**given)
 
 
-@pytest.mark.parametrize(
-    ("width", "height", "count"), [(0, 9, 1), (9, -1, 1), (9, 2000, 1), (9, 9, -1), (2, 2, 1)]
-)
-def test_bad_pools(width, height, count):
-    with pytest.raises(ValueError, match="expected"):
-        HaarPool.random(width, height, count, seed=0)
-
-
-def one_feature(rectangles=((0, 0, 4, 2), (2, 0, 2, 2), (0, 0, 0, 0)), weights=(-1, 2, 0)):
-    return HaarPool(8, 6, np.array([rectangles]), np.array([weights]))
-
-
-def test_own_features_are_welcome():
-    window = np.zeros((1, 6, 8), dtype=np.uint8)
-    window[:, :, 2:4] = 100
-    assert one_feature().values(window).tolist() == reference.values(one_feature(), window).tolist()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"weights": (-1, 1, 0)}, "balance"),
-        ({"weights": (-1, 2)}, r"got \(1, 3, 4\) and \(1, 2\)"),
-        ({"rectangles": ((5, 0, 4, 2), (7, 0, 2, 2), (0, 0, 0, 0))}, "within 8 x 6"),
-        ({"rectangles": ((0, -1, 4, 2), (2, -1, 2, 2), (0, 0, 0, 0))}, "within 8 x 6"),
-        ({"rectangles": ((0, 0, 0, 0), (2, 0, 0, 0), (0, 0, 0, 0))}, "within 8 x 6"),
-    ],
-)
-def test_bad_features(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        one_feature(**arguments)
+def test_a_frame_becomes_an_image():
+    frame = np.arange(24, dtype=np.uint8).reshape(2, 4, 3)
+    np.testing.assert_array_equal(Channels("colour").image(frame), np.moveaxis(frame, 2, 0))
+    np.testing.assert_array_equal(Channels("colour").image(frame[..., 0]), [frame[..., 0]] * 3)
+    assert Channels("grey").image(frame).shape == (1, 2, 4)
+    assert resize(Channels("colour").image(frame), 2, 1).shape == (3, 1, 2)

@@ -77,7 +77,7 @@ GOLDEN = {
         "box": (-6144, -5120, 18432, 15360),
         "lambdas": (0, 0, 0),
         "feature": [[0, 1, 1], [1, 0, 0], [0, 0, 0]],
-        "threshold": [[-1, 0, 1], [100000, -100000, 2147483647], [3, 2, 1]],
+        "threshold": [[127, 0, 1], [128, 254, 255], [3, 2, 1]],
         "reject_shift": 0,
         "leaf": [[256, -256, 255, -255], [0, 0, 0, 0], [-1, -1, -1, -1]],
         "reject": [5, -7, -32768],
@@ -95,7 +95,7 @@ GOLDEN = {
 DIGESTS = {
     "cell-v1": "8b56cb7187fe52adb3be23b99fa80556b6dffaa77034f3f3993de9a4b0469112",
     "rect-v1": "e8ff0e3b8074e31fe638390d7b0e45094df3d8b6de9824a5953f6f8da8805079",
-    "haar-v1": "d620ebad240cd19a1d92adebaf53afe8b9b71dfc196d7e99bd4345293944d35b",
+    "haar-v1": "b8eb9dca9bef884d110a45fe8abc7f8598daa6d5cf5d369831259dd339731916",
 }
 
 

@@ -8,9 +8,12 @@ import pytest
 ROOT = Path(__file__).parent.parent
 LAYERS = {
     "L0": {"version", "layout", "threads", "_ext"},
-    "L1": {"trees", "features", "binning", "checkpoint", "sigmoid", "boxes", "suppression"},
+    "L1": {
+        "trees", "channels", "powerlaw", "features", "haar", "binning", "checkpoint", "sigmoid", "boxes",
+        "suppression",
+    },
     "L2": {"model", "modelfile"},
-    "L3r": {"channels", "pyramid", "detector"},
+    "L3r": {"pyramid", "detector"},
     "L3t": {
         "settings", "samples", "subsets", "heavy", "quickboost", "leaves", "ebboost", "rounds", "resume",
         "boosting",

@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cascade import modelfile
-from cascade.model import NEVER_ACCEPT, NEVER_REJECT, PLANES, Model, ModelFormatError
+from cascade.channels import PLANES
+from cascade.model import NEVER_ACCEPT, NEVER_REJECT, Model, ModelFormatError
 from cascade.sigmoid import Sigmoid
 
 KINDS = modelfile.KINDS
@@ -78,7 +79,7 @@ def models(draw, kinds: tuple[str, ...] = KINDS, deepest: int = 8) -> Model:
     random = np.random.default_rng(draw(st.integers(0, 2**32)))
     rectangles = draw(rectangles_of(kind, planes, window, random))
     count = len(rectangles) or planes * width * window[1]
-    span = (0, 255) if kind == "cell" else (-(2**31), 2**31 - 1)
+    span = (-(2**31), 2**31 - 1) if kind == "rect" else (0, 255)
     reject = random.integers(-32768, 32767, trees)
     accept = np.where(reject == NEVER_REJECT, 0, random.integers(reject + 1, 32768))
     return Model(
@@ -137,7 +138,7 @@ def test_types_and_shapes(kind, depth):
     assert (len(model), model.depth) == (5, depth)
     assert model.planes == (1 if kind == "haar" else 8)
     assert (model.feature.dtype, model.feature.shape) == (np.uint16, (5, nodes))
-    assert model.threshold.dtype == (np.uint8 if kind == "cell" else np.int32)
+    assert model.threshold.dtype == (np.int32 if kind == "rect" else np.uint8)
     assert model.threshold.shape == (5, nodes)
     assert (model.leaf.dtype, model.leaf.shape) == (np.int16, (5, nodes + 1))
     assert (model.reject.dtype, model.reject.shape) == (np.int16, (5,))
@@ -165,6 +166,20 @@ def test_a_large_model_takes_less_than_40_000_bytes():
     )
     assert len(model.to_bytes()) <= 40_000
     assert len(Model.from_bytes(model.to_bytes())) == 2048
+
+
+def test_coarsening():
+    """Only every M-th tree and the last one may reject; nothing else changes."""
+    ones = np.ones((7, 1), int)
+    whole = example("cell", feature=ones, threshold=ones, leaf=np.ones((7, 2), int), reject=range(-7, 0))
+    assert whole.coarsened(1) == whole
+    off = NEVER_REJECT
+    assert whole.coarsened(3).reject.tolist() == [off, off, -5, off, off, -2, -1]
+    assert whole.coarsened(99).reject.tolist() == [off] * 6 + [-1]
+    assert whole.coarsened(3).leaf.tolist() == whole.leaf.tolist()
+    for every in (0, -1, 1.5, True, "2"):
+        with pytest.raises(ValueError, match=r"every.*got"):
+            whole.coarsened(every)
 
 
 def test_the_largest_model_can_be_saved_and_read():

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cascade.boosting import Boosted, boost
-from cascade.features import HaarPool
+from cascade.haar import HaarPool
 from cascade.margins import margins, plot_margins
 from cascade.rounds import Round
 from cascade.settings import Settings
@@ -35,7 +35,7 @@ class Samples:
     @classmethod
     def make(cls, pool: HaarPool, faces: int, patches: int, part: str) -> "Samples":
         windows, labels = face_windows(faces, patches, seed=0, part=part)
-        return cls(pool.values(windows), labels)
+        return cls(pool.values(windows[:, None]), labels)
 
 
 class Progress:

@@ -8,10 +8,14 @@ def grey(
 ) -> None: ...
 def halve(image: NDArray[np.uint8], out: NDArray[np.uint8]) -> None: ...
 def resample(image: NDArray[np.uint8], out: NDArray[np.uint8], gain: int) -> None: ...
+def planes(
+    cell: int, smooth: int, normalise: int, image: NDArray[np.uint8], out: NDArray[np.uint8]
+) -> None: ...
 
 class Runtime:
     def __init__(
         self,
+        kind: int,
         cell: int,
         smooth: int,
         normalise: int,
@@ -20,11 +24,13 @@ class Runtime:
         depth: int,
         reject_shift: int,
         nodes: NDArray[np.uint8],
+        feature: NDArray[np.uint16],
+        threshold: NDArray[np.int32],
+        rects: NDArray[np.uint8],
         leaves: NDArray[np.int16],
         reject: NDArray[np.int16],
         accept: NDArray[np.int16],
     ) -> None: ...
-    def planes(self, image: NDArray[np.uint8], out: NDArray[np.uint8]) -> None: ...
     def classify(
         self, planes: NDArray[np.uint8], scores: NDArray[np.int32], trees: NDArray[np.int32]
     ) -> None: ...

@@ -15,28 +15,52 @@
 #include <stdint.h>
 #include <string.h>
 
-#define CASCADE_PLANES_GREY 8 /* intensity, gradient magnitude, 6 orientations */
 #define CASCADE_NO_CHECK (-32768)
 #define CASCADE_NO_ACCEPT 32767
+#define CASCADE_RECTS 3  /* of a Haar feature, unused ones with weight 0 */
+#define CASCADE_GAIN 64  /* bytes for a Haar response of one standard deviation */
+#define CASCADE_ZERO 128 /* the byte of no response */
+#define CASCADE_FLAT 4   /* grey levels: a flatter window counts as this contrasty, so that noise stays quiet */
+
+/* What a node looks at: a byte of a plane; the sum of a plane over a rectangle; or weighted rectangles of grey
+ * pixels in units of the window's contrast. */
+enum { CASCADE_CELL, CASCADE_RECT, CASCADE_HAAR };
 
 typedef struct {
     uint8_t x, y, plane, threshold;
 } cascade_node;
 
 typedef struct {
-    uint8_t cell;                         /* pixels a side: 2 or 4 */
+    uint8_t plane, x, y, width, height;
+    int8_t weight;
+} cascade_rect;
+
+typedef struct {
+    uint8_t kind;
+    uint8_t cell;                         /* pixels a side: 2 or 4, and 1 for CASCADE_HAAR */
     uint8_t smooth;                       /* 1: cells are smoothed with 1 2 1 */
     uint8_t normalise;                    /* 0: off; else what is added to the mean gradient */
-    uint8_t planes;
+    uint8_t planes;                       /* 8 grey, 10 colour, 1 for CASCADE_HAAR */
     uint8_t window_width, window_height;  /* in cells */
     uint8_t depth;
     uint8_t reject_shift;
     uint16_t trees;
-    const cascade_node *nodes;            /* trees x (2^depth - 1), heaps */
+    const cascade_node *nodes;            /* CASCADE_CELL: trees x (2^depth - 1), heaps */
+    const uint16_t *features;             /* other kinds: as many, and */
+    const int32_t *thresholds;
+    const cascade_rect *rects;            /* one for each feature, or CASCADE_RECTS for CASCADE_HAAR */
     const int16_t *leaves;                /* trees x 2^depth */
     const int16_t *reject;                /* out when score <= reject << shift, checked after each tree */
     const int16_t *accept;                /* in when score >= accept << shift; may be NULL */
 } cascade_model;
+
+/* A scaled copy of the frame, as planes of cells. */
+typedef struct {
+    int width, height;       /* in cells */
+    const uint8_t *planes;   /* one after the other */
+    const uint32_t *sums;    /* their integral images, each (width + 1) x (height + 1); not for CASCADE_CELL */
+    const uint32_t *squares; /* that of the squares; CASCADE_HAAR only */
+} cascade_level;
 
 static int cascade_least(int a, int b) { return a < b ? a : b; }
 static int cascade_most(int a, int b) { return a > b ? a : b; }
@@ -246,68 +270,175 @@ static void cascade_normalise(uint8_t *magnitude, int width, int height, int con
     }
 }
 
-/* Bytes of scratch that cascade_planes needs for an image of this width; aligned for uint16_t. */
-#define CASCADE_SCRATCH(width) ((size_t)(width) * 18 + 64)
+/* Keep the stronger of two gradients, pixel by pixel; of equals, the first. */
+static void cascade_stronger(uint8_t *restrict magnitude, uint8_t *restrict orientation,
+                             const uint8_t *restrict other, const uint8_t *restrict other_orientation, int width) {
+    for (int x = 0; x < width; x++) {
+        const uint8_t mask = (uint8_t)-(other[x] > magnitude[x]);
+        orientation[x] = (uint8_t)((orientation[x] & ~mask) | (other_orientation[x] & mask));
+        magnitude[x] = other[x] > magnitude[x] ? other[x] : magnitude[x];
+    }
+}
 
-/* The planes of a grey image, one after the other, each (height / cell) rows of (width / cell) bytes. */
+/* Blue, green and red become luma and two chroma, 128 for no colour (JPEG's, in 1/256). */
+static void cascade_chroma(uint8_t *restrict first, uint8_t *restrict second, uint8_t *restrict third, int width) {
+    for (int x = 0; x < width; x++) {
+        const int blue = first[x], green = second[x], red = third[x];
+        first[x] = (uint8_t)((29 * blue + 150 * green + 77 * red + 128) >> 8);
+        second[x] = cascade_byte((32896 + 128 * blue - 85 * green - 43 * red) >> 8);
+        third[x] = cascade_byte((32896 + 128 * red - 107 * green - 21 * blue) >> 8);
+    }
+}
+
+/* Bytes of scratch that cascade_planes needs for an image of this width; aligned for uint16_t. */
+#define CASCADE_SCRATCH(width) ((size_t)(width) * 24 + 64)
+
+/* The gradient of one row: of a grey image, or the strongest of the colours, which lie `size` apart. */
+static void cascade_strongest_row(const uint8_t *above, const uint8_t *row, const uint8_t *below, size_t size,
+                                  int colours, int width, uint8_t *magnitude) {
+    uint8_t *orientation = magnitude + width, *other = orientation + width;
+    cascade_gradient_row(above, row, below, width, magnitude, orientation);
+    for (int colour = 1; colour < colours; colour++) {
+        const size_t at = (size_t)colour * size;
+        cascade_gradient_row(above + at, row + at, below + at, width, other, other + width);
+        cascade_stronger(magnitude, orientation, other, other + width, width);
+    }
+}
+
+/* The planes of an image (grey, or blue, green and red one after the other), each (height / cell) rows of
+ * (width / cell) bytes: intensity, or luma and two chroma; gradient magnitude; six orientations. */
 static void cascade_planes(const cascade_model *model, const uint8_t *image, int width, int height,
                            uint8_t *planes, uint16_t *scratch) {
     const int cell = model->cell, cells = width / cell, rows = height / cell;
+    const int colours = model->planes == 10 ? 3 : 1, sums = colours + 7;
     const int shift = cell == 2 ? 2 : 4; /* log2 of the pixels in a cell */
-    const size_t size = (size_t)cells * (size_t)rows;
-    uint8_t *magnitude = (uint8_t *)(scratch + 8 * (size_t)width), *orientation = magnitude + width;
-    for (int row = 0; row < rows; row++) {
-        memset(scratch, 0, 8 * (size_t)width * sizeof *scratch);
+    const size_t size = (size_t)cells * (size_t)rows, pixels = (size_t)width * (size_t)height;
+    const size_t step = (size_t)width;
+    uint8_t *magnitude = (uint8_t *)(scratch + (size_t)sums * step), *orientation = magnitude + width;
+    for (int row = 0; row < rows && model->kind != CASCADE_HAAR; row++) {
+        memset(scratch, 0, (size_t)sums * step * sizeof *scratch);
         for (int y = row * cell; y < (row + 1) * cell; y++) {
-            const uint8_t *line = image + (size_t)y * (size_t)width;
-            const uint8_t *above = y > 0 ? line - width : line;
-            const uint8_t *below = y + 1 < height ? line + width : line;
-            cascade_gradient_row(above, line, below, width, magnitude, orientation);
-            cascade_add(scratch, line, width);
-            cascade_add(scratch + width, magnitude, width);
+            const uint8_t *line = image + (size_t)y * step;
+            cascade_strongest_row(y > 0 ? line - width : line, line, y + 1 < height ? line + width : line, pixels,
+                                  colours, width, magnitude);
+            for (int colour = 0; colour < colours; colour++)
+                cascade_add(scratch + (size_t)colour * step, line + (size_t)colour * pixels, width);
+            cascade_add(scratch + (size_t)colours * step, magnitude, width);
             for (int bin = 0; bin < 6; bin++)
-                cascade_add_bin(scratch + (size_t)(bin + 2) * (size_t)width, magnitude, orientation,
+                cascade_add_bin(scratch + (size_t)(colours + 1 + bin) * step, magnitude, orientation,
                                 (uint8_t)bin, width);
         }
         uint8_t *out = planes + (size_t)row * (size_t)cells;
-        cascade_reduce(scratch, cells, cell, shift, out);
-        cascade_reduce(scratch + width, cells, cell, shift - 1, out + size);
-        for (int plane = 2; plane < 8; plane++)
-            cascade_reduce(scratch + (size_t)plane * (size_t)width, cells, cell, shift - 2,
-                           out + (size_t)plane * size);
+        for (int plane = 0; plane < sums; plane++) {
+            const int less = plane < colours ? 0 : plane == colours ? 1 : 2;
+            cascade_reduce(scratch + (size_t)plane * step, cells, cell, shift - less, out + (size_t)plane * size);
+        }
+        if (colours == 3) cascade_chroma(out, out + size, out + 2 * size, cells);
     }
+    if (model->kind == CASCADE_HAAR) memcpy(planes, image, size);
     if (model->normalise)
-        cascade_normalise(planes + size, cells, rows, model->normalise, (uint8_t *)(scratch + cells), scratch);
+        cascade_normalise(planes + (size_t)colours * size, cells, rows, model->normalise,
+                          (uint8_t *)(scratch + cells), scratch);
     if (model->smooth)
-        for (int plane = 0; plane < 8; plane++)
+        for (int plane = 0; plane < model->planes; plane++)
             cascade_smooth(planes + (size_t)plane * size, cells, rows, (uint8_t *)scratch);
+}
+
+/* The integral image of a plane or of its squares: entry (x, y) is the sum above and left of it. Sums wrap
+ * around in large planes, yet those of windows come out right. */
+static void cascade_integrate(const uint8_t *plane, int width, int height, int squared, uint32_t *sums) {
+    const size_t stride = (size_t)width + 1;
+    memset(sums, 0, stride * sizeof *sums);
+    for (int y = 0; y < height; y++, plane += width) {
+        const uint32_t *above = sums;
+        uint32_t row = 0;
+        sums += stride;
+        sums[0] = 0;
+        for (int x = 0; x < width; x++) {
+            row += squared ? (uint32_t)plane[x] * plane[x] : plane[x];
+            sums[x + 1] = above[x + 1] + row;
+        }
+    }
 }
 
 /* ---- Windows ------------------------------------------------------------------------------------------- */
 
-/* The score of the window whose first cell is `origin`, in planes of `rows` rows of `cells` bytes. Returns the
- * number of trees that it took, negative if the last of them rejected it. */
-static int cascade_classify(const cascade_model *model, const uint8_t *origin, int cells, int rows,
-                            int32_t *score) {
-    const int nodes = (1 << model->depth) - 1;
-    const cascade_node *node = model->nodes;
-    const int16_t *leaf = model->leaves;
-    int32_t sum = 0;
-    for (int tree = 0; tree < model->trees; tree++) {
-        int at = 0;
-        for (int level = 0; level < model->depth; level++) {
-            const cascade_node *n = node + at;
-            const uint8_t value = origin[((size_t)n->plane * (size_t)rows + n->y) * (size_t)cells + n->x];
-            at = 2 * at + 1 + (value > n->threshold);
+/* The sum over a rectangle at some entry of an integral image. */
+static uint32_t cascade_sum(const uint32_t *at, size_t stride, int width, int height) {
+    const uint32_t *low = at + (size_t)height * stride;
+    return low[width] - low[0] - at[width] + at[0];
+}
+
+/* The root of a number, rounded down. */
+static uint32_t cascade_root(uint64_t square) {
+    uint64_t root = 0;
+    for (uint64_t bit = (uint64_t)1 << 62; bit; bit >>= 2) {
+        const uint64_t trial = root + bit;
+        root >>= 1;
+        if (square >= trial) {
+            square -= trial;
+            root += bit;
         }
-        sum += leaf[at - nodes];
-        node += nodes;
-        leaf += nodes + 1;
-        *score = sum;
-        if (model->reject[tree] != CASCADE_NO_CHECK && sum <= (int32_t)model->reject[tree] * (1 << model->reject_shift))
+    }
+    return (uint32_t)root;
+}
+
+/* n times the standard deviation of the n pixels of a window, but for flat ones. */
+static int32_t cascade_spread(const cascade_model *model, const cascade_level *level, int x, int y) {
+    const int width = model->window_width, height = model->window_height;
+    const size_t stride = (size_t)level->width + 1, at = (size_t)y * stride + (size_t)x;
+    const uint64_t sum = cascade_sum(level->sums + at, stride, width, height);
+    const uint64_t squares = cascade_sum(level->squares + at, stride, width, height), n = (uint64_t)(width * height);
+    return cascade_most((int)cascade_root(n * squares - sum * sum), CASCADE_FLAT * width * height);
+}
+
+/* Whether CASCADE_ZERO + floor(CASCADE_GAIN response n / (area spread)), cut to a byte, is > threshold; without
+ * a division. */
+static int cascade_contrast(int32_t response, int32_t n, int32_t threshold, int32_t area, int32_t spread) {
+    return threshold < 255 &&
+           (int64_t)response * (CASCADE_GAIN * n) >= (int64_t)((threshold + 1 - CASCADE_ZERO) * area) * spread;
+}
+
+/* Whether the window at cell (x, y) goes right at a node. */
+static int cascade_right(const cascade_model *model, const cascade_level *level, int x, int y, size_t node,
+                         int32_t spread) {
+    const size_t stride = (size_t)level->width + 1, plane = stride * ((size_t)level->height + 1);
+    if (model->kind == CASCADE_CELL) {
+        const cascade_node *n = model->nodes + node;
+        const size_t row = (size_t)n->plane * (size_t)level->height + (size_t)(y + n->y);
+        return level->planes[row * (size_t)level->width + (size_t)(x + n->x)] > n->threshold;
+    }
+    const int32_t threshold = model->thresholds[node];
+    const uint32_t *sums = level->sums + (size_t)y * stride + (size_t)x;
+    if (model->kind == CASCADE_RECT) {
+        const cascade_rect *r = model->rects + model->features[node];
+        return (int32_t)cascade_sum(sums + r->plane * plane + r->y * stride + r->x, stride, r->width, r->height) >
+               threshold;
+    }
+    const cascade_rect *r = model->rects + (size_t)CASCADE_RECTS * model->features[node];
+    int32_t response = 0;
+    for (int i = 0; i < CASCADE_RECTS; i++)
+        response += r[i].weight * (int32_t)cascade_sum(sums + r[i].y * stride + r[i].x, stride, r[i].width, r[i].height);
+    return cascade_contrast(response, model->window_width * model->window_height, threshold,
+                            r->width * r->height, spread);
+}
+
+/* Add the trees from `tree` on to the score of the window whose first cell is (x, y). Returns the number of trees
+ * that were looked at since the first, negative if the last of them rejected it. */
+static int cascade_classify(const cascade_model *model, const cascade_level *level, int x, int y, int tree,
+                            int32_t *score) {
+    const int nodes = (1 << model->depth) - 1, shift = model->reject_shift;
+    const int32_t spread = model->kind == CASCADE_HAAR ? cascade_spread(model, level, x, y) : 0;
+    for (; tree < model->trees; tree++) {
+        const size_t first = (size_t)tree * (size_t)nodes;
+        int at = 0;
+        for (int depth = 0; depth < model->depth; depth++)
+            at = 2 * at + 1 + cascade_right(model, level, x, y, first + (size_t)at, spread);
+        *score += model->leaves[first + (size_t)tree + (size_t)(at - nodes)];
+        if (model->reject[tree] != CASCADE_NO_CHECK && *score <= (int32_t)model->reject[tree] * (1 << shift))
             return -(tree + 1);
         if (model->accept && model->accept[tree] != CASCADE_NO_ACCEPT &&
-            sum >= (int32_t)model->accept[tree] * (1 << model->reject_shift))
+            *score >= (int32_t)model->accept[tree] * (1 << shift))
             return tree + 1;
     }
     return model->trees;

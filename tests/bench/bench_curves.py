@@ -16,7 +16,7 @@ from matplotlib.ticker import FuncFormatter
 from numpy.typing import NDArray
 
 from cascade.boosting import Boosted, boost
-from cascade.features import HaarPool
+from cascade.haar import HaarPool
 from cascade.settings import Settings
 from cascade.tools.faces import SIDE, face_windows
 
@@ -64,7 +64,7 @@ def run(pictures: Path) -> dict[str, float]:
     pool = HaarPool.random(SIDE, SIDE, FEATURES, seed=0)
     windows, labels = face_windows(FACES, PATCHES, seed=0)
     held_windows, held_labels = face_windows(HELD_OUT, HELD_OUT, seed=0, part="test")
-    table, held_table = pool.values(windows), pool.values(held_windows)
+    table, held_table = pool.values(windows[:, None]), pool.values(held_windows[:, None])
     curves = {
         key: measure(*HEURISTICS[key], colour, table, labels, held_table, held_labels)
         for key, colour in zip(HEURISTICS, COLOURS, strict=True)

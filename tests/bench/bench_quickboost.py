@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cascade.boosting import Boosted, boost
-from cascade.features import HaarPool
+from cascade.haar import HaarPool
 from cascade.quickboost import thesis_schedule
 from cascade.settings import Settings
 from cascade.tools.faces import SIDE, face_windows
@@ -67,7 +67,7 @@ def run(pictures: Path) -> dict[str, float]:
 
 def make_table() -> tuple[NDArray[np.uint8], NDArray[np.int8]]:
     windows, labels = face_windows(FACES, PATCHES, seed=0)
-    return HaarPool.random(SIDE, SIDE, FEATURES, seed=0).values(windows), labels
+    return HaarPool.random(SIDE, SIDE, FEATURES, seed=0).values(windows[:, None]), labels
 
 
 def train(

@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cascade.boosting import boost
-from cascade.detector import Detector, runtime
-from cascade.model import NEVER_REJECT, Model
+from cascade.channels import Channels
+from cascade.detector import Detector
+from cascade.features import CellPool
+from cascade.model import Model
 from cascade.settings import Settings
 from cascade.sigmoid import Sigmoid
 from cascade.tools.faces import face_windows, photos
@@ -53,21 +55,18 @@ def blank(trees: Trees, reject: NDArray[np.int16], sigmoid: Sigmoid | None = Non
     leaf = np.clip(np.rint(trees.leaf / UNIT), -32767, 32767).astype(np.int16)
     whole = CELLS * 256
     return Model(
-        name="stand-in face", kind="cell", cell=CELL, window=(CELLS, CELLS), box=(0, 0, whole, whole),
-        lambdas=(0, 7200, 7200), feature=trees.feature.astype(np.uint16), threshold=trees.threshold,
-        leaf=leaf, reject=reject, score_unit=UNIT, sigmoid=sigmoid, classes=("face",),
+        name="stand-in face", cell=CELL, window=(CELLS, CELLS), box=(0, 0, whole, whole),
+        lambdas=(0, 7200, 7200), **CellPool(8, CELLS, CELLS).fields(trees), leaf=leaf,
+        reject=reject, score_unit=UNIT, sigmoid=sigmoid, classes=("face",),
         metadata={"date": datetime.now(UTC).date().isoformat()},
     )  # fmt: skip
 
 
 def cells(windows: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """The table (features, windows) of the bytes that the detector looks at."""
-    nothing = Trees(np.zeros((1, 3)), np.full((1, 3), 255), np.zeros((1, 4)))
-    kernel = runtime(blank(nothing, np.full(1, NEVER_REJECT, np.int16)))
-    planes = np.empty((len(windows), 8, CELLS, CELLS), np.uint8)
-    for window, out in zip(windows, planes, strict=True):
-        kernel.planes(window, out)
-    return np.ascontiguousarray(planes.reshape(len(windows), -1).T)
+    channels = Channels(cell=CELL)
+    planes = [channels.planes(window[None]) for window in windows]
+    return CellPool(channels.count, CELLS, CELLS).values(np.stack(planes))
 
 
 def calibrated(trees: Trees, faces: NDArray[np.uint8]) -> Model:

@@ -27,12 +27,11 @@ def guarded(*shape):
 
 
 def planes(image, cell, normalise, smooth):
-    nodes, leaves = np.zeros((1, 4), np.uint8), np.zeros((1, 2), np.int16)
-    runtime = kernels.Runtime(
-        cell, smooth, normalise, 8, (1, 1), 1, 0, nodes, leaves, np.zeros(1, np.int16), np.empty(0, np.int16)
-    )
-    out, behind = guarded(8, image.shape[0] // cell, image.shape[1] // cell)
-    runtime.planes(image, out)
+    """By the kernel, of a grey image (height, width) or of one with three colours (3, height, width)."""
+    count = 1 if cell == 1 else 8 if image.ndim == 2 else 10
+    image = image[None] if image.ndim == 2 else image
+    out, behind = guarded(count, image.shape[1] // cell, image.shape[2] // cell)
+    kernels.planes(cell, smooth, normalise, np.ascontiguousarray(image), out)
     assert (behind == 77).all()
     return out
 
@@ -48,6 +47,37 @@ def check_planes(image, cell, normalise, smooth):
 def test_planes_of_every_size(cell, normalise, smooth):
     for height, width in product(SIDES, SIDES):
         check_planes(noise(height, width), cell, normalise, smooth)
+
+
+@pytest.mark.parametrize("smooth", SMOOTH)
+@pytest.mark.parametrize("normalise", CONSTANTS)
+@pytest.mark.parametrize("cell", CELLS)
+def test_colour_planes_of_every_size(cell, normalise, smooth):
+    for height, width in product(SIDES[::2], SIDES[1::2]):
+        image = np.stack([noise(height, width, seed) for seed in range(3)])
+        check_planes(image, cell, normalise, smooth)
+
+
+def test_pixels_are_planes_too():
+    for height, width, smooth in product(SIDES, SIDES[::3], SMOOTH):
+        check_planes(noise(height, width), 1, 0, smooth)
+
+
+def test_a_grey_frame_has_no_chroma():
+    image = np.stack([noise(16, 20)] * 3)
+    colour, grey = planes(image, 2, 8, 1), planes(image[0], 2, 8, 1)
+    np.testing.assert_array_equal(colour[[0, *range(3, 10)]], grey)
+    assert (colour[1:3] == 128).all()
+
+
+def test_chroma_of_pure_colours():
+    """By hand, from JPEG's formula in 1/256."""
+    for bgr, expected in {
+        (255, 0, 0): (29, 255, 107), (0, 255, 0): (149, 43, 21), (0, 0, 255): (77, 85, 255),
+        (0, 0, 0): (0, 128, 128), (255, 255, 255): (255, 128, 128),
+    }.items():  # fmt: skip
+        image = np.broadcast_to(np.array(bgr, np.uint8)[:, None, None], (3, 4, 4))
+        assert planes(image, 4, 0, 0)[:3, 0, 0].tolist() == list(expected)
 
 
 @pytest.mark.parametrize("shape", [(97, 131), (64, 256), (3, 2000), (1500, 5), (240, 321)])
@@ -138,9 +168,9 @@ def test_halve():
         out, behind = guarded(height // 2, width // 2)
         kernels.halve(image, out)
         np.testing.assert_array_equal(out, reference.halve(image))
-        np.testing.assert_array_equal(channels.halve(image), out)
+        np.testing.assert_array_equal(channels.halve(image[None])[0], out)
         assert (behind == 77).all()
-    assert (channels.halve(np.full((6, 8), 255, np.uint8)) == 255).all()
+    assert (channels.halve(np.full((1, 6, 8), 255, np.uint8)) == 255).all()
 
 
 def check_resample(image, width, height, gain):
@@ -170,7 +200,7 @@ def test_resample_larger(shape, to):
 
 def test_resample_to_the_same_size_changes_nothing():
     image = noise(23, 31)
-    np.testing.assert_array_equal(channels.resample(image, 31, 23), image)
+    np.testing.assert_array_equal(channels.resample(image[None], 31, 23)[0], image)
 
 
 def test_resample_a_very_wide_image():
@@ -184,4 +214,4 @@ def test_resize():
         for to_height, to_width in product([1, 2, 5, 16, 33], repeat=2):
             image = noise(height, width)
             expected = reference.resize(image, to_width, to_height)
-            np.testing.assert_array_equal(channels.resize(image, to_width, to_height), expected)
+            np.testing.assert_array_equal(channels.resize(image[None], to_width, to_height)[0], expected)

@@ -5,6 +5,8 @@ from math import floor
 
 import numpy as np
 
+from tests.reference import haar
+
 NEVER_REJECT, NEVER_ACCEPT = -32768, 32767
 
 
@@ -13,10 +15,28 @@ def grey(frame):
     return ((29 * blue + 150 * green + 77 * red + 128) >> 8).astype(np.uint8)
 
 
+def colours(frame):
+    """Blue, green and red, one after the other."""
+    return np.moveaxis(frame, 2, 0) if frame.ndim == 3 else np.stack([frame] * 3)
+
+
+def each_colour(function):
+    """Images of several colours are done one by one."""
+
+    def of(image, *arguments):
+        if image.ndim == 2:
+            return function(image, *arguments)
+        return np.stack([function(colour, *arguments) for colour in image])
+
+    return of
+
+
+@each_colour
 def halve(image):
     return ((cell_sums(image.astype(int), 2) + 2) >> 2).astype(np.uint8)
 
 
+@each_colour
 def resample(image, width, height, gain=128):
     """Rows are mixed first, times the gain of 0 to 256, and become bytes; then columns."""
     pixels = image.astype(int)
@@ -36,6 +56,7 @@ def places(source, target):
     return left, np.minimum(left + 1, source - 1), (place >> 9) & 127
 
 
+@each_colour
 def resize(image, width, height):
     while image.shape[1] >= 2 * width and image.shape[0] >= 2 * height:
         image = halve(image)
@@ -43,19 +64,46 @@ def resize(image, width, height):
 
 
 def planes(image, cell, normalise=0, smooth=0):
-    """(8, height // cell, width // cell) bytes of a grey image."""
-    bits = {2: 2, 4: 4}[cell]  # log2 of the pixels in a cell
-    magnitude, orientation = gradients(image)
-    out = np.stack(
-        [rounded(cell_sums(image.astype(int), cell), bits), rounded(cell_sums(magnitude, cell), bits - 1)]
-        + [rounded(cell_sums(magnitude * (orientation == o), cell), bits - 2) for o in range(6)]
-    )
-    if out.size and normalise:
-        factor = 16384 // (local_means(out[1]) + normalise)
-        out[1:] = np.minimum(255, (out[1:] * factor) >> 8)
+    """The bytes (8, height // cell, width // cell) of a grey image, or (10, ...) of three colours; with
+    cells of a pixel, the image."""
+    if cell == 1:
+        out = image[None].astype(int)
+    else:
+        out = np.concatenate([intensities(image, cell), gradient_planes(image, cell, normalise)])
     if out.size and smooth:
         out = smoothed(smoothed(out, 1), 2)
     return out.astype(np.uint8)
+
+
+def intensities(image, cell):
+    bits = {2: 2, 4: 4}[cell]  # log2 of the pixels in a cell
+    if image.ndim == 2:
+        return rounded(cell_sums(image.astype(int), cell), bits)[None]
+    blue, green, red = (rounded(cell_sums(colour.astype(int), cell), bits) for colour in image)
+    luma = (29 * blue + 150 * green + 77 * red + 128) // 256
+    first = 128 + (128 * blue - 85 * green - 43 * red + 128) // 256
+    second = 128 + (128 * red - 107 * green - 21 * blue + 128) // 256
+    return np.minimum(255, [luma, first, second])
+
+
+def gradient_planes(image, cell, normalise):
+    bits = {2: 2, 4: 4}[cell]
+    magnitude, orientation = gradients(image) if image.ndim == 2 else strongest(image)
+    out = np.stack(
+        [rounded(cell_sums(magnitude, cell), bits - 1)]
+        + [rounded(cell_sums(magnitude * (orientation == o), cell), bits - 2) for o in range(6)]
+    )
+    if out.size and normalise:
+        factor = 16384 // (local_means(out[0]) + normalise)
+        out = np.minimum(255, (out * factor) >> 8)
+    return out
+
+
+def strongest(image):
+    """Magnitude and orientation of the colour with the largest magnitude, the first of equals."""
+    magnitudes, orientations = zip(*(gradients(colour) for colour in image), strict=True)
+    best = np.argmax(magnitudes, axis=0)[None]
+    return (np.take_along_axis(np.array(values), best, axis=0)[0] for values in (magnitudes, orientations))
 
 
 def gradients(image):
@@ -101,49 +149,51 @@ def classify(model, planes, step=1):
     down = range(0, planes.shape[1] - height + 1, step)
     across = range(0, planes.shape[2] - width + 1, step)
     scores, trees = np.zeros((2, len(down), len(across)), np.int32)
-    cells, parts = planes.tolist(), unpacked(model)
     for i, y in enumerate(down):
         for j, x in enumerate(across):
-            sums, out = running(parts, cells, x, y)
+            sums, out = trace(model, planes[:, y : y + height, x : x + width])
             scores[i, j], trees[i, j] = sums[-1], -len(sums) if out else len(sums)
     return scores, trees
 
 
-def trace(model, planes):
-    """The first window's score after each tree that it takes, and whether the last one rejects it."""
-    return running(unpacked(model), planes.tolist(), 0, 0)
-
-
-def unpacked(model):
-    """Of each tree: nodes as (plane, y, x, threshold), leaves, and the scores to be out and in."""
-    width, height = model.window
-    accept = [NEVER_ACCEPT] * len(model) if model.accept is None else model.accept.tolist()
-    parts = []
-    for t, reject in enumerate(model.reject.tolist()):
-        nodes = [
-            (feature // (width * height), feature // width % height, feature % width, threshold)
-            for feature, threshold in zip(model.feature[t].tolist(), model.threshold[t].tolist(), strict=True)
-        ]
-        out = -(2**40) if reject == NEVER_REJECT else reject << model.reject_shift
-        into = 2**40 if accept[t] == NEVER_ACCEPT else accept[t] << model.reject_shift
-        parts.append((nodes, model.leaf[t].tolist(), out, into))
-    return parts
-
-
-def running(parts, cells, left, top):
-    score, sums = 0, []
-    for nodes, leaves, out, into in parts:
-        node = 0
-        while node < len(nodes):
-            plane, y, x, threshold = nodes[node]
-            node = 2 * node + 1 + (cells[plane][top + y][left + x] > threshold)
-        score += leaves[node - len(nodes)]
+def trace(model, window):
+    """A window's score after each tree that it takes, and whether the last one rejects it."""
+    values, score, sums = Values(model, window), 0, []
+    for t, (leaves, reject) in enumerate(zip(model.leaf.tolist(), model.reject.tolist(), strict=True)):
+        node, nodes = 0, len(leaves) - 1
+        while node < nodes:
+            node = 2 * node + 1 + (values[int(model.feature[t, node])] > int(model.threshold[t, node]))
+        score += leaves[node - nodes]
         sums.append(score)
-        if score <= out:
+        if reject != NEVER_REJECT and score <= reject << model.reject_shift:
             return sums, True
-        if score >= into:
+        accept = NEVER_ACCEPT if model.accept is None else int(model.accept[t])
+        if accept != NEVER_ACCEPT and score >= accept << model.reject_shift:
             break
     return sums, False
+
+
+class Values(dict):
+    """What each feature of a model is in a window."""
+
+    def __init__(self, model, window):
+        super().__init__()
+        self.model, self.window = model, window.astype(int)
+
+    def __missing__(self, feature):
+        self[feature] = getattr(self, self.model.kind)(feature)
+        return self[feature]
+
+    def cell(self, feature):
+        return int(self.window.flat[feature])
+
+    def rect(self, feature):
+        plane, x, y, width, height = self.model.rectangles[feature].tolist()
+        return int(self.window[plane, y : y + height, x : x + width].sum())
+
+    def haar(self, feature):
+        rows = self.model.rectangles[feature].tolist()
+        return haar.value(self.window[0], [row[:4] for row in rows], [row[4] for row in rows])
 
 
 def level_planes(model, image, pyramid):
@@ -152,19 +202,24 @@ def level_planes(model, image, pyramid):
     current = None
     for level in pyramid.levels:
         if level.source < 0:
-            current = resize(image, *pyramid.base) if current is None else halve(current)
-            made.append(planes(current, model.cell, model.normalise, model.smooth))
+            if level.first:
+                current = resize(image, *pyramid.base) if current is None else halve(current)
+                own = current
+            else:
+                own = resize(current, model.cell * level.width, model.cell * level.height)
+            made.append(planes(own, model.cell, model.normalise, model.smooth))
         else:
-            gains = [level.gains[0], level.gains[1], *[level.gains[2]] * 6]
-            made.append(
-                np.stack(
-                    [
-                        resample(plane, level.width, level.height, gain)
-                        for plane, gain in zip(made[level.source], gains, strict=True)
-                    ]
-                )
-            )
+            pairs = zip(made[level.source], gains_of(model, level), strict=True)
+            made.append(np.stack([resample(plane, level.width, level.height, gain) for plane, gain in pairs]))
     return made
+
+
+def gains_of(model, level):
+    """What each plane is multiplied by: only chroma has no power law, since its zero is not 0."""
+    if model.kind == "haar":
+        return level.gains[:1]
+    chroma = [128, 128] if model.channels == "colour" else []
+    return [level.gains[0], *chroma, level.gains[1], *[level.gains[2]] * 6]
 
 
 def box_of(model, level, x, y):
@@ -184,7 +239,7 @@ def detect(model, image, pyramid):
     boxes, scores, visits = [], [], []
     made = level_planes(model, image, pyramid)
     for level, step, cells in zip(pyramid.levels, pyramid.table[:, 6].tolist(), made, strict=True):
-        assert cells.shape == (8, level.height, level.width)
+        assert cells.shape == (model.planes, level.height, level.width)
         score, trees = classify(model, cells, step)
         visits.append(int(abs(trees).sum()))
         for i, j in np.argwhere(trees > 0).tolist():
