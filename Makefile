@@ -1,15 +1,17 @@
 # Two commands do all the set-up on a machine that has Python >= 3.11, a C compiler and make:
 #   make demo    trains, prints what it did, writes pictures
 #   make test    installs what the tests need and runs them
-# Further: make bench, make lint, make build (kernels only), make clean.
+# Further: make bench, make lint, make test-opencv4, make sanitize, make fuzz, make build (kernels only),
+# make clean.
 # Another interpreter: make test PYTHON=python3.12
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+OPENCV4 := build/venv-opencv4
 SOURCES := pyproject.toml setup.py $(wildcard cython_ext/* cascade/runtime/*)
 
-.PHONY: demo test lint sanitize bench build clean
+.PHONY: demo test test-opencv4 lint sanitize fuzz bench build clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.installed-demo
@@ -22,15 +24,32 @@ lint: $(VENV)/.installed-test
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
+# The same tests with the older OpenCV that many still have, in an environment of its own.
+test-opencv4:
+	$(MAKE) $(OPENCV4)/.installed-test VENV=$(OPENCV4)
+	$(OPENCV4)/bin/python -m pip install --quiet --disable-pip-version-check 'opencv-python-headless>=4.14,<5'
+	$(OPENCV4)/bin/python -c 'import cv2; print("OpenCV", cv2.__version__); assert cv2.__version__ < "5"'
+	$(OPENCV4)/bin/python -m pytest -q
+
 # The kernels under AddressSanitizer and UBSan, over hostile model files and frames of every size.
-sanitize: $(VENV)/.installed-test
+SANITIZED := LD_PRELOAD="$$(cc -print-file-name=libasan.so) $$(cc -print-file-name=libubsan.so)" \
+  ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
+  PYTHONMALLOC=malloc PYTHONPATH=build/sanitize:. $(BIN)/python -P
+
+build/sanitize/.built: $(VENV)/.installed-test $(wildcard cascade/*.py)
 	CASCADE_SANITIZE=1 $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --upgrade \
 	  --target build/sanitize .
-	LD_PRELOAD="$$(cc -print-file-name=libasan.so) $$(cc -print-file-name=libubsan.so)" \
-	  ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
-	  PYTHONMALLOC=malloc PYTHONPATH=build/sanitize:. \
-	  $(BIN)/python -P -m pytest -q -o pythonpath= tests/kernels tests/hostile tests/test_detector.py \
-	  tests/test_quickboost.py tests/test_boosting.py tests/test_trees.py
+	@touch $@
+
+sanitize: build/sanitize/.built
+	$(SANITIZED) -m pytest -q -s -o pythonpath= tests/kernels tests/hostile tests/test_detector.py \
+	  tests/test_features.py tests/test_quickboost.py tests/test_boosting.py tests/test_trees.py
+
+# Hostile model files and frames for as long as you like: make fuzz SECONDS=3600 SEED=1000000
+SECONDS ?= 600
+SEED ?= 0
+fuzz: build/sanitize/.built
+	$(SANITIZED) -m tests.fuzz --seconds $(SECONDS) --seed $(SEED)
 
 bench: $(VENV)/.installed-bench
 	$(BIN)/python -m tests.bench

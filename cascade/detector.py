@@ -21,10 +21,11 @@ from cascade.channels import Channels, Image, resize
 from cascade.model import Model
 from cascade.modelfile import KINDS
 from cascade.pyramid import Pyramid
-from cascade.suppression import group, suppress
+from cascade.suppression import best_first, group, suppress
 from cascade.threads import thread_count
 
 PLANS = 16  # frame sizes that are remembered
+MOST = 5000  # windows that are told apart: a model that takes everything for an object must not take for ever
 
 
 @dataclass(frozen=True)
@@ -195,6 +196,9 @@ class Detector:
         self, boxes: NDArray[np.int32], scores: NDArray[np.int32]
     ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """One box for each object, best first."""
+        if len(scores) > MOST:
+            best = best_first(boxes, scores)[:MOST]
+            boxes, scores = boxes[best], scores[best]
         if self.neighbours is not None:
             return group(boxes, scores, self.neighbours, self._overlap)[:2]
         kept = suppress(boxes, scores, self._overlap, self._measure)

@@ -35,7 +35,7 @@ def suppress(
     overlap = _whole("overlap (in 1/256)", overlap, 1, WHOLE)
     if measure not in MEASURES:
         raise ValueError(f"expected a measure out of {MEASURES}, got {measure!r}")
-    order = _best_first(boxes, scores)
+    order = best_first(boxes, scores)
     corners = np.ascontiguousarray(boxes[order].T)
     kept = []
     while len(order):
@@ -67,12 +67,12 @@ def group(
     sums = np.add.reduceat(boxes, starts, axis=0, dtype=np.int64)
     means = ((2 * sums + counts[:, None]) // (2 * counts[:, None])).astype(np.int32)
     highest = np.maximum.reduceat(scores, starts)
-    best = _best_first(means, highest, counts)
+    best = best_first(means, highest, counts)
     best = best[counts[best] > neighbours]
     return means[best], highest[best], counts[best].astype(np.int32)
 
 
-def _best_first(
+def best_first(
     boxes: NDArray[np.int32], scores: NDArray[np.int32], counts: NDArray[np.intp] | None = None
 ) -> NDArray[np.intp]:
     """Score falling, then top, left, width and height rising, then counts falling, then index."""

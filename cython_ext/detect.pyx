@@ -147,10 +147,10 @@ cdef class Runtime:
         self.model.leaves, self.model.reject = &leaves[0, 0], &reject[0]
         self.model.accept = &accept[0] if accept.shape[0] else NULL
         self.batch = 0
-        if depth == 2 and not accept.shape[0]:  # as many trees as surely fit into 16 bits
-            for tree in range(leaves.shape[0]):
+        if depth <= (3 if kind == CASCADE_CELL else 2) and depth > (kind != CASCADE_CELL) and not accept.shape[0]:
+            for tree in range(leaves.shape[0]):  # as many trees as surely fit into 16 bits
                 largest = 0
-                for i in range(4):
+                for i in range(leaves.shape[1]):
                     largest = max(largest, abs(<int>leaves[tree, i]))
                 reach += largest
                 if reach >= 32767:

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from cascade import channels
 from cascade._ext import detect as kernels
 from cascade.boxes import Detections
-from cascade.detector import Detector, runtime
+from cascade.detector import MOST, Detector, runtime
 from cascade.detector import channels as channels_of
 from cascade.model import NEVER_ACCEPT, NEVER_REJECT, Model
 from cascade.pyramid import Pyramid
 from cascade.sigmoid import Sigmoid
-from cascade.suppression import group, suppress
+from cascade.suppression import best_first, group, suppress
 from tests.reference import channels as reference
 
 PRUNE = {"never": None, "little": -1.5, "much": 0.1, "all": 99.0}  # reject below so many deviations
@@ -349,11 +349,11 @@ def test_equal_when_exactly_rejected_or_accepted():
 @pytest.mark.parametrize("stride", [1, 2, 3, 16, 17, 40])
 @pytest.mark.parametrize("prune", ["little", "much"])
 def test_equal_on_rows_wider_than_the_batch(stride, prune):
-    """A batch is 4096 windows; also widths right at its ends."""
+    """A batch is 512 windows; also widths right at its ends."""
     model = random_model(1, window=(2, 1), prune=prune, trees=8, box=(0, 0, 512, 256))
     expected = check(model, photo(4, 16000), twin=False, stride=stride)
     assert len(expected[0])
-    for cells in (4095, 4096, 4097, 4098, 8191):
+    for cells in (511, 512, 513, 514, 1023, 1026):
         check(model, photo(2, 2 * cells, cells), threads=(1,), twin=False, stride=stride)
     check(model, photo(2, 8300), threads=(1,), stride=stride)
 
@@ -679,6 +679,19 @@ def test_trace_says_why(detector):
     assert str(Detector(model).trace(photo(8, 10))) == "rejected by tree 2 of 2: score -2, had to exceed -1"
     model = random_model(depth=1, trees=2, leaf=[[5, 5], [-7, -7]], reject=[0, -3])
     assert str(Detector(model).trace(photo(8, 10))) == "accepted after 2 trees: score -2"
+
+
+def test_only_the_best_of_very_many_candidates_are_told_apart():
+    """A model that takes every window for an object, as a hostile one may, ends in time."""
+    model = random_model(3, prune="never", trees=3, window=(2, 2))
+    candidates = plain(model, photo(200, 300), plan_of(model, photo(200, 300)))
+    boxes, scores = (part.astype(np.int32) for part in candidates[:2])
+    assert len(boxes) > 2 * MOST
+    best = best_first(boxes, scores)[:MOST]
+    kept = best[suppress(boxes[best], scores[best], 128, "smaller")]
+    found = Detector(model).detect(photo(200, 300))
+    np.testing.assert_array_equal(found.xyxy, boxes[kept])
+    np.testing.assert_array_equal(found.score, scores[kept])
 
 
 def test_grouping(detector):
