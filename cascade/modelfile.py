@@ -1,38 +1,7 @@
-"""The file of a model: what its bytes mean, and a reader that trusts none of them.
+"""The file of a model: a reader that trusts none of its bytes, and a writer.
 
-- All numbers are little-endian and packed without gaps: u8, u16, u32 unsigned, i8, i16, i32 signed, f64
-  IEEE.
-- **magic**: a file MUST begin with the 8 bytes 89 43 41 53 0D 0A 1A 0A.
-- **version**: then u16 1, and u16 0. A reader MUST refuse any other version.
-- **size**: then u32, the size of the whole file, which MUST be exact and at most 64 MiB.
-- **checksum**: the last 4 bytes MUST be the CRC-32 (that of zip and PNG) of all bytes before them. It finds
-  damage, not malice.
-- **sections**: in between lie HEAD, TEXT, RECT, FEAT, THRE, LEAF, REJE, ACCE, SIGM, each exactly once, in
-  this order: 4 bytes of name, u32 length, content. Every length MUST be the one that HEAD asks for, and no
-  byte may be left over.
-- HEAD, 52 bytes: u8 kind (0 cell, 1 rect, 2 haar), channels (0 grey, 1 colour), cell, smooth, normalise,
-  window width, window height, depth D; u16 trees T, rectangles N; u8 classes, metadata entries, reject
-  shift, 0; f64 score unit; i32 box x, y, width, height (1/256 cell); i32 exponents of colour,
-  magnitude, orientations (1/65536).
-- **limits**: T 1 to 4096, D 1 to 8, window sides 1 to 255, planes (haar 1, grey 8, colour 10) x width x
-  height at most 65535, N at most 65535 (cell: 0), classes 1 to 255, metadata at most 255. A reader MUST
-  check counts before it computes a size from them.
-- **text**: TEXT is the name, the classes, then key and value of each metadata entry, each string as u8
-  length and UTF-8 without U+0000-001F, 007F-009F, 2028-202E, 2066-2069. Name and classes MUST NOT be empty,
-  classes MUST differ, keys MUST be of a-z, 0-9 and _, and each greater than the one before.
-- RECT is N x u8 plane, x, y, width, height (rect), or N x 3 x u8 x, y, width, height, i8 weight (haar).
-  FEAT is T x (2^D - 1) u16, THRE as many u8, or i32 (rect), LEAF T x 2^D i16, REJE T i16 (-32768: no check).
-  ACCE MAY be empty, else T i16 (32767: no check); SIGM MAY be empty, else f64 slope and intercept.
-- **indices**: every feature MUST lie in the window (cell: (plane * height + y) * width + x) or be one of
-  the N rectangles. Every rectangle MUST have an area and lie in the window and its planes; the third of a
-  haar feature MAY be unused, then it is all 0.
-- **values**: floats MUST be finite, the score unit above 0, bytes given as 0 MUST be 0, cell is 2 or 4,
-  smooth 0 or 1, reject shift 0 to 15; haar has cell 1, grey, normalise 0, weights other than 0, and the sum
-  of 255 x |weight| x area of a feature below 2^31. The box has a size and reaches out of the window by at
-  most the window's size; exponents are -4 to 4; accept is above reject where both check. There is one way
-  to write a model: what is read and written again MUST give the same bytes.
-
-The words in bold are the `rule` of a ModelFormatError, the only error that bytes can cause.
+The README specifies the file, under "The model file". The words in bold there are the `rule` of a
+ModelFormatError, the only error that bytes can cause.
 """
 
 import errno

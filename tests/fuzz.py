@@ -2,9 +2,9 @@
 
 Model files are mutated, with size and checksum put right so that the mutations get past them; what is still
 valid must be written back as it was read, and is run on random frames of random layouts. Each case follows
-from its number alone. A crash, an error other than ModelFormatError, a case of more than SLOW seconds, or one
-whose loading takes more memory than four files and a megabyte ends the run, and the command that repeats it is
-printed.
+from its number alone. A crash, an error other than ModelFormatError, a case of more than SLOW seconds, or
+one whose loading takes more memory than four files and a megabyte ends the run, and the command that repeats
+it is printed.
 """
 
 import argparse
