@@ -27,7 +27,7 @@ lint: $(VENV)/.installed-test
 # The same tests with the older OpenCV that many still have, in an environment of its own.
 test-opencv4:
 	$(MAKE) $(OPENCV4)/.installed-test VENV=$(OPENCV4)
-	$(OPENCV4)/bin/python -m pip install --quiet --disable-pip-version-check 'opencv-python-headless>=4.14,<5'
+	$(OPENCV4)/bin/python -m pip install --quiet --disable-pip-version-check 'opencv-python>=4.14,<5'
 	$(OPENCV4)/bin/python -c 'import cv2; print("OpenCV", cv2.__version__); assert cv2.__version__ < "5"'
 	$(OPENCV4)/bin/python -m pytest -q
 
