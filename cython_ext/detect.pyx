@@ -44,7 +44,9 @@ cdef extern from "scan.h" nogil:
         int64_t* visits
     ctypedef void (*pool_task)(void*, int64_t)
     void pool_run(pool_task, void*, int64_t, int64_t, int)
-    void scan_planes(void*, int64_t)
+    enum: SCAN_BANDS
+    void scan_band(void*, int64_t)
+    void scan_finish(void*, int64_t)
     void scan_level(void*, int64_t)
     void scan_grey(const uint8_t*, const uint8_t*, const uint8_t*, int64_t, uint8_t*)
     void cascade_halve(const uint8_t*, int, int, uint8_t*)
@@ -238,7 +240,8 @@ cdef class Runtime:
             job.batch = 0 if spots == NULL and self.model.kind == CASCADE_CELL else self.batch
             job.found, job.counts, job.visits = &found[0], &counts[0], &visits[0]
             with nogil:
-                pool_run(scan_planes, &job, 0, count, threads)
+                pool_run(scan_band, &job, 0, SCAN_BANDS * count, threads)
+                pool_run(scan_finish, &job, 0, count, threads)
                 pool_run(scan_level, &job, 0, count, threads)
             for i in range(count):
                 if counts[i] < 0:

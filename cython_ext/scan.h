@@ -6,6 +6,7 @@
 #include "windows.h"
 
 enum { SCAN_WIDTH = 16384 }; /* the widest image */
+enum { SCAN_BANDS = 8 };     /* in which an image's planes are shared out among threads */
 
 typedef struct {
     int width, height;         /* of the level's planes, in cells */
@@ -102,14 +103,25 @@ WHOLE_CLONES static void scan_resample(const uint8_t *from, int width, int heigh
     cascade_resample(from, width, height, to, to_width, to_height, gain, scratch);
 }
 
-/* Compute the planes of a level that has its own. */
-WHOLE_CLONES static void scan_planes(void *context, int64_t index) {
+/* Compute a band of the raw planes of a level that has its own. */
+WHOLE_CLONES static void scan_band(void *context, int64_t index) {
     const detect_t *job = context;
-    const int width = job->image_sizes[2 * index], height = job->image_sizes[2 * index + 1];
-    uint16_t scratch[CASCADE_SCRATCH(SCAN_WIDTH) / 2];
-    if (job->images[index])
-        cascade_planes(job->model, job->images[index], width, height, job->planes + job->levels[index].planes,
-                       scratch);
+    const int level = (int)(index / SCAN_BANDS), band = (int)(index % SCAN_BANDS);
+    const int width = job->image_sizes[2 * level], height = job->image_sizes[2 * level + 1];
+    const int rows = height / job->model->cell;
+    if (!job->images[level]) return;
+    uint16_t scratch[CASCADE_SCRATCH(width) / 2]; /* no larger than need be: compilers probe every page of it */
+    cascade_rows(job->model, job->images[level], width, height, rows * band / SCAN_BANDS,
+                 rows * (band + 1) / SCAN_BANDS, job->planes + job->levels[level].planes, scratch);
+}
+
+/* Normalise and smooth them. */
+WHOLE_CLONES static void scan_finish(void *context, int64_t index) {
+    const detect_t *job = context;
+    const level_t *level = job->levels + index;
+    if (!job->images[index]) return;
+    uint16_t scratch[CASCADE_SCRATCH(level->width * job->model->cell) / 2];
+    cascade_finish(job->model, job->planes + level->planes, level->width, level->height, scratch);
 }
 
 /* Which gain a plane is multiplied by: that of intensity, magnitude or orientations; chroma has none. */
@@ -124,7 +136,7 @@ static void scan_between(const detect_t *job, const level_t *level) {
     const level_t *source = job->levels + level->source;
     const size_t from = (size_t)source->width * (size_t)source->height;
     const size_t to = (size_t)level->width * (size_t)level->height;
-    uint16_t scratch[CASCADE_PLACES(SCAN_WIDTH, SCAN_WIDTH, SCAN_WIDTH)];
+    uint16_t scratch[CASCADE_PLACES(source->width, level->width, level->height)];
     cascade_plan(source->width, source->height, level->width, level->height, scratch);
     for (int plane = 0; plane < job->model->planes; plane++)
         cascade_resample(job->planes + source->planes + (size_t)plane * from, source->width, source->height,

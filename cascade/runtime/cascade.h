@@ -305,17 +305,18 @@ static void cascade_strongest_row(const uint8_t *above, const uint8_t *row, cons
     }
 }
 
-/* The planes of an image (grey, or blue, green and red one after the other), each (height / cell) rows of
- * (width / cell) bytes: intensity, or luma and two chroma; gradient magnitude; six orientations. */
-static void cascade_planes(const cascade_model *model, const uint8_t *image, int width, int height,
-                           uint8_t *planes, uint16_t *scratch) {
-    const int cell = model->cell, cells = width / cell, rows = height / cell;
+/* Rows `first` to `last` - 1 of the raw planes of an image; see cascade_planes. */
+static void cascade_rows(const cascade_model *model, const uint8_t *image, int width, int height, int first, int last,
+                         uint8_t *planes, uint16_t *scratch) {
+    const int cell = model->cell, cells = width / cell;
     const int colours = model->planes == 10 ? 3 : 1, sums = colours + 7;
     const int shift = cell == 2 ? 2 : 4; /* log2 of the pixels in a cell */
-    const size_t size = (size_t)cells * (size_t)rows, pixels = (size_t)width * (size_t)height;
+    const size_t size = (size_t)cells * (size_t)(height / cell), pixels = (size_t)width * (size_t)height;
     const size_t step = (size_t)width;
     uint8_t *magnitude = (uint8_t *)(scratch + (size_t)sums * step), *orientation = magnitude + width;
-    for (int row = 0; row < rows && model->kind != CASCADE_HAAR; row++) {
+    if (model->kind == CASCADE_HAAR)
+        memcpy(planes + (size_t)first * step, image + (size_t)first * step, (size_t)(last - first) * step);
+    for (int row = first; row < last && model->kind != CASCADE_HAAR; row++) {
         memset(scratch, 0, (size_t)sums * step * sizeof *scratch);
         for (int y = row * cell; y < (row + 1) * cell; y++) {
             const uint8_t *line = image + (size_t)y * step;
@@ -335,13 +336,27 @@ static void cascade_planes(const cascade_model *model, const uint8_t *image, int
         }
         if (colours == 3) cascade_chroma(out, out + size, out + 2 * size, cells);
     }
-    if (model->kind == CASCADE_HAAR) memcpy(planes, image, size);
+}
+
+/* Normalise and smooth raw planes of `rows` rows of `cells` bytes, as the model wants them. */
+static void cascade_finish(const cascade_model *model, uint8_t *planes, int cells, int rows, uint16_t *scratch) {
+    const size_t size = (size_t)cells * (size_t)rows;
     if (model->normalise)
-        cascade_normalise(planes + (size_t)colours * size, cells, rows, model->normalise,
+        cascade_normalise(planes + (size_t)(model->planes - 7) * size, cells, rows, model->normalise,
                           (uint8_t *)(scratch + cells), scratch);
     if (model->smooth)
         for (int plane = 0; plane < model->planes; plane++)
             cascade_smooth(planes + (size_t)plane * size, cells, rows, (uint8_t *)scratch);
+}
+
+/* The planes of an image (grey, or blue, green and red one after the other), each (height / cell) rows of
+ * (width / cell) bytes: intensity, or luma and two chroma; gradient magnitude; six orientations. For
+ * CASCADE_HAAR, the pixels. */
+static void cascade_planes(const cascade_model *model, const uint8_t *image, int width, int height,
+                           uint8_t *planes, uint16_t *scratch) {
+    const int rows = height / model->cell;
+    cascade_rows(model, image, width, height, 0, rows, planes, scratch);
+    cascade_finish(model, planes, width / model->cell, rows, scratch);
 }
 
 /* The integral image of a plane or of its squares: entry (x, y) is the sum above and left of it. Sums wrap
