@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 from cascade._ext import detect as kernels
 from cascade.boxes import Detections
 from cascade.channels import Channels, Image, resize
-from cascade.model import Model
+from cascade.model import NEVER_REJECT, Model
 from cascade.modelfile import KINDS
 from cascade.pyramid import Pyramid
 from cascade.suppression import best_first, group, suppress
 from cascade.threads import thread_count
 
-PLANS = 16  # frame sizes that are remembered
+PLANS = 8  # frame sizes that are remembered
 MOST = 5000  # windows that are told apart: a model that takes everything for an object must not take for ever
 
 
@@ -100,7 +100,7 @@ class Detector:
         suppress(np.empty((0, 4), np.int32), np.empty(0, np.int32), self._overlap, measure)  # check both
         self._channels = channels(model)
         self._runtime = runtime(model)
-        self._plans: dict[tuple[Any, ...], Pyramid] = {}
+        self._plans: dict[tuple[Any, ...], tuple[Pyramid, NDArray[np.int64]]] = {}
         self._lock = threading.Lock()
         self._rooms = threading.local()
 
@@ -139,13 +139,13 @@ class Detector:
         clock = [time.perf_counter()]
         image = self._channels.image(frame)
         clock.append(time.perf_counter())
-        plan = self._plan(image.shape[2], image.shape[1], _size("min_size", min_size), None)
+        plan, spots = self._plan(image.shape[2], image.shape[1], _size("min_size", min_size), None)
         images = plan.images(image, self.model.cell) if plan.levels else []
         clock.append(time.perf_counter())
         planes, found = self._room(plan)
         counts, visits = np.zeros((2, len(plan.levels)), np.int64)
         if plan.levels:
-            self._runtime.detect(images, plan.table, planes, found, counts, visits, self.threads)
+            self._runtime.detect(images, plan.table, spots, planes, found, counts, visits, self.threads)
         clock.append(time.perf_counter())
         boxes, scores = self._boxes(plan, found, counts)
         self._merged(boxes, scores)
@@ -172,13 +172,13 @@ class Detector:
         self, image: Image, min_size: int | None, max_size: int | None
     ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Boxes and scores of all windows that pass."""
-        plan = self._plan(image.shape[2], image.shape[1], min_size, max_size)
+        plan, spots = self._plan(image.shape[2], image.shape[1], min_size, max_size)
         if not plan.levels:
             return np.empty((0, 4), np.int32), np.empty(0, np.int32)
         planes, found = self._room(plan)
         counts, visits = np.empty((2, len(plan.levels)), np.int64)
         images = plan.images(image, self.model.cell)
-        self._runtime.detect(images, plan.table, planes, found, counts, visits, self.threads)
+        self._runtime.detect(images, plan.table, spots, planes, found, counts, visits, self.threads)
         return self._boxes(plan, found, counts)
 
     def _boxes(
@@ -204,13 +204,19 @@ class Detector:
         kept = suppress(boxes, scores, self._overlap, self._measure)
         return boxes[kept], scores[kept]
 
-    def _plan(self, width: int, height: int, min_size: int | None, max_size: int | None) -> Pyramid:
+    def _plan(
+        self, width: int, height: int, min_size: int | None, max_size: int | None
+    ) -> tuple[Pyramid, NDArray[np.int64]]:
+        """The levels of frames of one size, and where the trees' nodes look on them."""
         key = width, height, min_size, max_size
         with self._lock:
             if key not in self._plans:
                 if len(self._plans) >= PLANS:
                     self._plans.pop(next(iter(self._plans)))
-                self._plans[key] = Pyramid.plan(self.model, *key, self.per_octave, self.stride, self.exact)
+                plan = Pyramid.plan(self.model, *key, self.per_octave, self.stride, self.exact)
+                spots = np.empty(len(plan.levels) * self._runtime.spots_a_level, np.int64)
+                self._runtime.place(plan.table, spots)
+                self._plans[key] = plan, spots
             return self._plans[key]
 
     def _room(self, plan: Pyramid) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
@@ -241,8 +247,14 @@ def runtime(model: Model) -> kernels.Runtime:
     return kernels.Runtime(
         KINDS.index(model.kind), model.cell, model.smooth, model.normalise, model.planes, model.window,
         model.depth, model.reject_shift, _nodes(model), model.feature, model.threshold.astype(np.int32),
-        _rectangles(model), model.leaf, model.reject, accept,
+        _rectangles(model), model.leaf, model.reject, accept, rejection(model),
     )  # fmt: skip
+
+
+def rejection(model: Model) -> NDArray[np.int32]:
+    """The score at or below which a window is out, after each tree."""
+    never = np.iinfo(np.int32).min
+    return np.where(model.reject == NEVER_REJECT, never, model.reject.astype(np.int32) << model.reject_shift)
 
 
 def _nodes(model: Model) -> NDArray[np.uint8]:

@@ -12,7 +12,7 @@ from cascade._ext import samples as kernels
 from cascade.subsets import Classes
 
 WORTHWHILE = 1 << 23  # bytes of a table below which caches do well by themselves
-SHARE = 0.068  # of the table at most: with it, a whole process stays within 1.5 tables (make bench)
+SHARE = 0.072  # of the table at most: with it, a whole process stays within 1.5 tables (make bench)
 MARK = 0.98  # the share of the mass that a new copy holds, if it fits
 STALE = 0.97  # made anew once it holds less than this share of what it is asked for
 SLICE = 1 << 24  # bytes copied in one call: some 20 ms, then Ctrl-C is heard

@@ -16,6 +16,7 @@ from cascade.channels import Image, halve, resize
 from cascade.model import Model
 
 UNIT = 256  # boxes inside a window are in 1/256 of a cell
+GAP = 64  # bytes after a level's planes, for vector code may read a little further
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ class Pyramid:
         rows, planes, windows = [], 0, 0
         for level in levels:
             rows.append([level.width, level.height, level.source, *level.gains, step, planes, windows])
-            planes += model.planes * level.width * level.height
+            planes += model.planes * level.width * level.height + GAP
             across, down = level.width - model.window[0] + 1, level.height - model.window[1] + 1
             windows += -(-across // step) * -(-down // step)
         scales = [(level.width - model.window[0] + 1, *level.x_scale, *level.y_scale) for level in levels]

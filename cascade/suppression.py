@@ -10,6 +10,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from cascade._ext import detect as kernels
+
 WHOLE: Final = 256  # an overlap is given in 1/256
 LIMIT: Final = 1 << 25  # of a coordinate: WHOLE times the areas of two boxes stays below 2^62
 INT32: Final = np.iinfo(np.int32)
@@ -35,16 +37,9 @@ def suppress(
     overlap = _whole("overlap (in 1/256)", overlap, 1, WHOLE)
     if measure not in MEASURES:
         raise ValueError(f"expected a measure out of {MEASURES}, got {measure!r}")
-    order = best_first(boxes, scores)
-    corners = np.ascontiguousarray(boxes[order].T)
-    kept = []
-    while len(order):
-        kept.append(order[0])
-        best, order, corners = corners[:, :1], order[1:], corners[:, 1:]
-        dropped = _overlapping(best, corners, overlap, measure)
-        if dropped.any():
-            order, corners = order[~dropped], corners[:, ~dropped]
-    return np.array(kept, np.intp)
+    order = np.arange(len(boxes), dtype=np.int32)
+    kept = kernels.suppress(boxes, scores, order, overlap, measure == "smaller")
+    return order[:kept].astype(np.intp)
 
 
 def group(
@@ -112,7 +107,7 @@ def _connected(corners: NDArray[np.int32], overlap: int) -> NDArray[np.intp]:
         near &= bottom[columns] >= (top + down)[rows, None]
         near &= label[columns] != label[rows, None]
         one, other = (index + start for index in np.nonzero(near))
-        met = _overlapping(corners[:, one], corners[:, other], overlap, "iou")
+        met = _overlapping(corners[:, one], corners[:, other], overlap)
         label = _joined(label, one[met], other[met])
     return label
 
@@ -135,17 +130,12 @@ def _joined(label: NDArray[np.intp], one: NDArray[np.intp], other: NDArray[np.in
             label = label[label]
 
 
-def _overlapping(
-    a: NDArray[np.int32], b: NDArray[np.int32], overlap: int, measure: str
-) -> NDArray[np.bool_]:
-    """Whether boxes (4, ...) that broadcast share at least overlap / 256, cross-multiplied."""
+def _overlapping(a: NDArray[np.int32], b: NDArray[np.int32], overlap: int) -> NDArray[np.bool_]:
+    """Whether boxes (4, n) share at least overlap / 256 of their union, cross-multiplied."""
     width = np.maximum(np.minimum(a[2], b[2]) - np.maximum(a[0], b[0]), 0)
     height = np.maximum(np.minimum(a[3], b[3]) - np.maximum(a[1], b[1]), 0)
     shared = np.multiply(width, height, dtype=np.int64)
-    if measure == "iou":
-        whole = _area(a) + _area(b) - shared
-    else:
-        whole = np.minimum(_area(a), _area(b))
+    whole = _area(a) + _area(b) - shared
     result: NDArray[np.bool_] = WHOLE * shared >= np.maximum(overlap * whole, 1)  # 1: nothing shares nothing
     return result
 
@@ -173,7 +163,7 @@ def _checked(
         raise ValueError(f"expected left, top, right, bottom, got {boxes[row].tolist()} in row {row}")
     if scores.size and (scores.min() < INT32.min or scores.max() > INT32.max):
         raise ValueError(f"expected scores that fit into int32, got {scores.min()} to {scores.max()}")
-    return boxes.astype(np.int32, copy=False), scores.astype(np.int32, copy=False)
+    return np.ascontiguousarray(boxes, np.int32), np.ascontiguousarray(scores, np.int32)
 
 
 def _whole(name: str, number: int, low: int, high: int) -> int:

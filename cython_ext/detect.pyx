@@ -30,14 +30,15 @@ cdef extern from "scan.h" nogil:
         int step
         int64_t planes, windows
     ctypedef struct spot_t:
-        int32_t offset
+        pass
     ctypedef struct detect_t:
         const cascade_model* model
         const level_t* levels
         uint8_t* planes
         const uint8_t** images
         const int32_t* image_sizes
-        spot_t* spots
+        const spot_t* spots
+        const int32_t* limits
         int batch
         int32_t* found
         int64_t* counts
@@ -46,6 +47,7 @@ cdef extern from "scan.h" nogil:
     void pool_run(pool_task, void*, int64_t, int64_t, int)
     enum: SCAN_BANDS
     void scan_band(void*, int64_t)
+    void windows_spots(const cascade_model*, int, int, spot_t*)
     void scan_finish(void*, int64_t)
     void scan_level(void*, int64_t)
     void scan_grey(const uint8_t*, const uint8_t*, const uint8_t*, int64_t, uint8_t*)
@@ -54,10 +56,13 @@ cdef extern from "scan.h" nogil:
     void cascade_planes(const cascade_model*, const uint8_t*, int, int, uint8_t*, uint16_t*)
     uint32_t* scan_integrals(const cascade_model*, cascade_level*)
     int cascade_classify(const cascade_model*, const cascade_level*, int, int, int, int32_t*)
+    ctypedef struct cascade_box:
+        pass
+    int cascade_suppress(const cascade_box*, const int32_t*, int32_t*, int, int, int)
     enum: CASCADE_CELL, CASCADE_HAAR
 
 cdef enum:
-    MOST_SPOTS = 1 << 16  # nodes; a model of more runs on the plain core, slower but in little memory
+    MOST_SPOTS = 1 << 15  # nodes; a model of more runs on the plain core, slower but in little memory
 
 WIDEST = SCAN_WIDTH
 
@@ -109,6 +114,16 @@ def planes(int cell, int smooth, int normalise, const uint8_t[:, :, ::1] image, 
     free(scratch)
 
 
+def suppress(const int32_t[:, ::1] boxes, const int32_t[::1] scores, int32_t[::1] order, int overlap, bint smaller):
+    """Greedy suppression; puts the boxes that are kept to the front of `order`, best first: how many."""
+    cdef int kept = 0
+    if boxes.shape[0]:
+        with nogil:
+            kept = cascade_suppress(<const cascade_box*>&boxes[0, 0], &scores[0], &order[0], <int>boxes.shape[0],
+                                    overlap, smaller)
+    return kept
+
+
 cdef class Runtime:
     """A model as the runtime wants it. It never changes, so threads may share it."""
 
@@ -120,6 +135,7 @@ cdef class Runtime:
     cdef const int16_t[:, ::1] leaves
     cdef const int16_t[::1] reject
     cdef const int16_t[::1] accept
+    cdef const int32_t[::1] limits
     cdef int batch
 
     def __init__(
@@ -131,10 +147,11 @@ cdef class Runtime:
         const int16_t[:, ::1] leaves,
         const int16_t[::1] reject,
         const int16_t[::1] accept,        # empty if there is none
+        const int32_t[::1] limits,        # what a score must exceed after each tree
     ):
         cdef int reach = 0, tree, i, largest
         self.nodes, self.leaves, self.reject, self.accept = nodes, leaves, reject, accept
-        self.feature, self.threshold, self.rects = feature, threshold, rects
+        self.feature, self.threshold, self.rects, self.limits = feature, threshold, rects, limits
         self.model.kind, self.model.cell = kind, cell
         self.model.smooth, self.model.normalise = smooth, normalise
         self.model.planes = planes
@@ -158,6 +175,18 @@ cdef class Runtime:
                 if reach >= 32767:
                     break
                 self.batch += 1
+
+    @property
+    def spots_a_level(self):
+        """How many numbers `place` writes for a level: none where that would take too much memory."""
+        return self.nodes.shape[0] if self.nodes.shape[0] <= MOST_SPOTS else 0
+
+    def place(self, const int64_t[:, ::1] levels, int64_t[::1] spots):
+        """Where every node looks on every level, for `detect`."""
+        cdef Py_ssize_t nodes = self.nodes.shape[0], i
+        if spots.shape[0]:
+            for i in range(levels.shape[0]):
+                windows_spots(&self.model, <int>levels[i, 0], <int>levels[i, 1], <spot_t*>&spots[i * nodes])
 
     cdef uint32_t* level(self, const uint8_t[:, :, ::1] planes, cascade_level* level) except? NULL:
         """Describe some planes; returns their integral images, for the caller to free."""
@@ -202,6 +231,7 @@ cdef class Runtime:
         self,
         list images,                   # IN  image of each level that has its own planes, else None
         const int64_t[:, ::1] levels,  # IN  width, height, source, three gains, step, planes, windows
+        const int64_t[::1] spots,      # IN  of these levels
         uint8_t[::1] planes,           # scratch for the planes of all levels
         int32_t[::1] found,            # OUT window number and score of every find, in pairs
         int64_t[::1] counts,           # OUT finds of each level
@@ -214,11 +244,8 @@ cdef class Runtime:
         cdef level_t* level = <level_t*>malloc(count * sizeof(level_t))
         cdef const uint8_t** pixels = <const uint8_t**>malloc(count * sizeof(void*))
         cdef int32_t* sizes = <int32_t*>malloc(2 * count * sizeof(int32_t))
-        cdef spot_t* spots = NULL
         cdef detect_t job
         try:
-            if self.model.kind == CASCADE_CELL and self.nodes.shape[0] <= MOST_SPOTS:
-                spots = <spot_t*>malloc(count * self.nodes.shape[0] * sizeof(spot_t))
             if level == NULL or pixels == NULL or sizes == NULL:
                 raise MemoryError
             for i in range(count):
@@ -236,8 +263,9 @@ cdef class Runtime:
                     pixels[i] = &image[0, 0, 0]
                     sizes[2 * i], sizes[2 * i + 1] = <int32_t>image.shape[2], <int32_t>image.shape[1]
             job.model, job.levels, job.planes = &self.model, level, &planes[0]
-            job.images, job.image_sizes, job.spots = pixels, sizes, spots
-            job.batch = 0 if spots == NULL and self.model.kind == CASCADE_CELL else self.batch
+            job.images, job.image_sizes, job.limits = pixels, sizes, &self.limits[0]
+            job.spots = <const spot_t*>&spots[0] if spots.shape[0] else NULL
+            job.batch = 0 if job.spots == NULL and self.model.kind == CASCADE_CELL else self.batch
             job.found, job.counts, job.visits = &found[0], &counts[0], &visits[0]
             with nogil:
                 pool_run(scan_band, &job, 0, SCAN_BANDS * count, threads)
@@ -250,4 +278,3 @@ cdef class Runtime:
             free(level)
             free(pixels)
             free(sizes)
-            free(spots)

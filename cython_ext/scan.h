@@ -13,7 +13,7 @@ typedef struct {
     int source;                /* the level whose planes it is resampled from, or -1 if it has its own */
     int gains[3];              /* for intensity, magnitude, orientations, in 1/128 */
     int step;                  /* cells from window to window */
-    int64_t planes;            /* where its planes begin */
+    int64_t planes;            /* where its planes begin; WINDOWS_LANES bytes after them may be read, too */
     int64_t windows;           /* where its results begin */
 } level_t;
 
@@ -23,12 +23,15 @@ typedef struct {
     uint8_t *planes;
     const uint8_t *const *images; /* of the levels that have their own planes, else NULL */
     const int32_t *image_sizes;   /* width and height of each */
-    spot_t *spots;             /* scratch: the nodes on every level; NULL if they would be too many */
+    const spot_t *spots;       /* the nodes on every level; NULL if they would be too many */
+    const int32_t *limits;     /* what a score must exceed after each tree */
     int batch;                 /* trees that may be done in 16 bits for a whole row */
     int32_t *found;            /* OUT window number and score, in pairs */
     int64_t *counts;           /* OUT pairs of each level */
     int64_t *visits;           /* OUT trees looked at in each level */
 } detect_t;
+
+static int scan_lanes(int n) { return (n + WINDOWS_LANES - 1) / WINDOWS_LANES * WINDOWS_LANES; }
 
 /* The trees from `tree` on for a list of n windows by the plain core; returns how many pass. */
 static int scan_plain(const cascade_model *model, const cascade_level *level, int tree, int32_t *place,
@@ -49,38 +52,39 @@ static int scan_plain(const cascade_model *model, const cascade_level *level, in
 static void scan_block(const detect_t *job, const level_t *place, const cascade_level *level, const spot_t *spots,
                        int x, int y, int n, int rows, int64_t *count, int64_t *visits) {
     const cascade_model *model = job->model;
-    const int across = level->width - model->window_width + 1;
-    int16_t score[WINDOWS_BLOCK], alive[WINDOWS_BLOCK];
+    const int across = level->width - model->window_width + 1, lanes = scan_lanes(n), step = place->step;
+    int16_t score[WINDOWS_BLOCK] = {0}, alive[WINDOWS_BLOCK] = {0};
     int32_t spread[WINDOWS_BLOCK], where[WINDOWS_BLOCK], sums[WINDOWS_BLOCK];
     int32_t *found = job->found + 2 * (place->windows + *count);
     int tree = 0, left = 0;
-    for (int i = 0; i < n * rows; i++) {
-        score[i] = 0;
-        alive[i] = (int16_t)-(place->step == 1 || (x + i % n) % place->step == 0);
-        left -= alive[i];
+    for (int r = 0; r < rows; r++) {
+        int16_t *row = alive + r * lanes;
+        for (int i = (step - x % step) % step; i < n; i += step) row[i] = -1;
+        left += (n + x + step - 1) / step - (x + step - 1) / step;
+        if (model->kind == CASCADE_HAAR && job->batch)
+            windows_spread(model, level, x, y + r * step, spread + r * lanes, n);
     }
-    for (int r = 0; r < rows && model->kind == CASCADE_HAAR && job->batch; r++)
-        windows_spread(model, level, x, y + r * place->step, spread + r * n, n);
     for (; tree < job->batch && left * WINDOWS_FEW > n * rows; tree++) {
+        const int16_t reject = windows_reject(job->limits[tree]);
         *visits += left;
         left = 0;
         for (int r = 0; r < rows; r++) {
-            const int row = y + r * place->step;
+            const int row = y + r * step, at = r * lanes;
             left += model->kind == CASCADE_CELL
                         ? windows_cells(model, level->planes + (size_t)row * (size_t)level->width + x, spots, tree,
-                                        score + r * n, alive + r * n, n)
-                        : windows_rects(model, level, x, row, tree, spread + r * n, score + r * n, alive + r * n, n);
+                                        reject, score + at, alive + at, lanes)
+                        : windows_rects(model, level, x, row, tree, reject, spread + at, score + at, alive + at, n);
         }
     }
     left = 0;
     for (int r = 0; r < rows; r++)
-        for (int i = r * n; i < (r + 1) * n; i++) {
-            where[left] = (y + r * place->step) * level->width + x + i - r * n;
-            sums[left] = score[i];
-            left -= alive[i];
+        for (int i = 0; i < n; i++) {
+            where[left] = (y + r * step) * level->width + x + i;
+            sums[left] = score[r * lanes + i];
+            left -= alive[r * lanes + i];
         }
     if (spots && !model->accept)
-        left = windows_list(model, level->planes, spots, tree, where, sums, left, visits);
+        left = windows_list(model, level->planes, spots, job->limits, tree, where, sums, left, visits);
     else
         left = scan_plain(model, level, tree, where, sums, left, visits);
     for (int i = 0; i < left; i++) {
@@ -177,12 +181,9 @@ WHOLE_CLONES static void scan_level(void *context, int64_t index) {
             return;
         }
     }
-    spot_t *spots = job->spots;
-    if (spots) {
-        spots += index * model->trees * ((1 << model->depth) - 1);
-        windows_spots(model, level.width, level.height, spots);
-    }
-    const int most = cascade_most(1, WINDOWS_BLOCK / across), step = place->step;
+    const spot_t *spots = job->spots;
+    if (spots) spots += index * model->trees * ((1 << model->depth) - 1);
+    const int most = cascade_most(1, WINDOWS_BLOCK / scan_lanes(across)), step = place->step;
     for (int y = 0; y < down; y += most * step)
         for (int x = 0; x < across; x += WINDOWS_BLOCK)
             scan_block(job, place, &level, spots, x, y, cascade_least(WINDOWS_BLOCK, across - x),

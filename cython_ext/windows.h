@@ -13,7 +13,8 @@
 #include "portable.h"
 
 enum { WINDOWS_BLOCK = 512 }; /* windows that are looked at together: what they read fits into a cache */
-enum { WINDOWS_FEW = 10 };    /* one in so many left: they go on as a list */
+enum { WINDOWS_LANES = 16 };  /* rows are padded to a multiple of this, so that vector code has no rest to do */
+enum { WINDOWS_FEW = 16 };    /* one in so many left: they go on as a list */
 
 /* A node on one level: what to add to a window's first cell, and the threshold. */
 typedef struct {
@@ -30,22 +31,15 @@ static void windows_spots(const cascade_model *model, int width, int height, spo
     }
 }
 
-/* What a score must exceed after a tree. */
-static inline int32_t windows_limit(const cascade_model *model, int tree) {
-    const int16_t reject = model->reject[tree];
-    return reject == CASCADE_NO_CHECK ? INT32_MIN : (int32_t)reject * (1 << model->reject_shift);
-}
-
-/* The same for scores of 16 bits. */
-static int16_t windows_reject(const cascade_model *model, int tree) {
-    const int32_t limit = windows_limit(model, tree);
+/* What a score of 16 bits must exceed. */
+static int16_t windows_reject(int32_t limit) {
     return (int16_t)(limit < -32768 ? -32768 : limit > 32767 ? 32767 : limit);
 }
 
 /* ---- Cells, row by row --------------------------------------------------------------------------------- */
 
-/* One tree of depth 2 for n windows side by side: adds its leaves, clears those it rejects, and returns how many
- * are left. */
+/* One tree of depth 2 for n windows side by side, n being a multiple of WINDOWS_LANES: adds its leaves, clears
+ * those it rejects, and returns how many are left. */
 VECTOR_CLONES static int windows_tree_2(const uint8_t *restrict row, const spot_t *spots, const int16_t *leaves,
                                         int16_t reject, int16_t *restrict score, int16_t *restrict alive, int n) {
     const uint8_t *restrict a = row + spots[0].offset, *restrict b = row + spots[1].offset;
@@ -53,6 +47,7 @@ VECTOR_CLONES static int windows_tree_2(const uint8_t *restrict row, const spot_
     const int16_t ta = spots[0].threshold, tb = spots[1].threshold, tc = spots[2].threshold;
     const int16_t l0 = leaves[0], l1 = leaves[1], l2 = leaves[2], l3 = leaves[3];
     int16_t left = 0;
+    n &= -WINDOWS_LANES; /* tells the compiler */
     for (int i = 0; i < n; i++) {
         const int16_t low = (int16_t)b[i] > tb ? l1 : l0, high = (int16_t)c[i] > tc ? l3 : l2;
         const int16_t sum = (int16_t)(score[i] + ((int16_t)a[i] > ta ? high : low));
@@ -75,6 +70,7 @@ VECTOR_CLONES static int windows_tree_3(const uint8_t *restrict row, const spot_
     const int16_t td = spots[3].threshold, te = spots[4].threshold, tf = spots[5].threshold;
     const int16_t tg = spots[6].threshold;
     int16_t left = 0;
+    n &= -WINDOWS_LANES; /* tells the compiler */
     for (int i = 0; i < n; i++) {
         const int16_t l0 = (int16_t)d[i] > td ? leaves[1] : leaves[0], l1 = (int16_t)e[i] > te ? leaves[3] : leaves[2];
         const int16_t l2 = (int16_t)f[i] > tf ? leaves[5] : leaves[4], l3 = (int16_t)g[i] > tg ? leaves[7] : leaves[6];
@@ -89,8 +85,7 @@ VECTOR_CLONES static int windows_tree_3(const uint8_t *restrict row, const spot_
 }
 
 static int windows_cells(const cascade_model *model, const uint8_t *row, const spot_t *spots, int tree,
-                         int16_t *score, int16_t *alive, int n) {
-    const int16_t reject = windows_reject(model, tree);
+                         int16_t reject, int16_t *score, int16_t *alive, int n) {
     const int16_t *leaves = model->leaves + ((size_t)tree << model->depth);
     spots += (size_t)tree * (size_t)((1 << model->depth) - 1);
     if (model->depth == 3) return windows_tree_3(row, spots, leaves, reject, score, alive, n);
@@ -179,50 +174,54 @@ static void windows_spread(const cascade_model *model, const cascade_level *leve
 
 /* Trees of depth 2. */
 static int windows_rects(const cascade_model *model, const cascade_level *level, int x, int y, int tree,
-                         const int32_t *spread, int16_t *score, int16_t *alive, int n) {
+                         int16_t reject, const int32_t *spread, int16_t *score, int16_t *alive, int n) {
     int16_t right[3][WINDOWS_BLOCK];
     int32_t response[WINDOWS_BLOCK];
     for (size_t k = 0; k < 3; k++)
         windows_right(model, level, x, y, 3 * (size_t)tree + k, spread, response, right[k], n);
-    return windows_chosen(right[0], right[1], right[2], model->leaves + (size_t)tree * 4,
-                          windows_reject(model, tree), score, alive, n);
+    return windows_chosen(right[0], right[1], right[2], model->leaves + (size_t)tree * 4, reject, score, alive, n);
 }
 
 /* ---- Whoever is left, as a list ------------------------------------------------------------------------- */
 
-/* What tree `tree` adds to the window at `origin`. */
-static inline int32_t windows_leaf(const cascade_model *model, const uint8_t *origin, const spot_t *spots, int tree) {
-    const int depth = model->depth, nodes = (1 << depth) - 1;
-    const spot_t *spot = spots + (size_t)tree * (size_t)nodes;
-    const int16_t *leaves = model->leaves + ((size_t)tree << depth);
-    if (depth == 2) { /* by far the most common */
-        const int right = origin[spot[0].offset] > spot[0].threshold;
-        const spot_t *next = spot + 1 + right;
-        return leaves[2 * right + (origin[next->offset] > next->threshold)];
+/* What the trees from `tree` on add to a score of the window at `origin`, until one rejects it; returns how many
+ * trees that took, negative if the last of them did. */
+static inline int windows_alone(const uint8_t *origin, const spot_t *spot, const int16_t *leaf, const int32_t *limit,
+                                int depth, int tree, int trees, int32_t *score) {
+    const int nodes = (1 << depth) - 1;
+    int32_t sum = *score;
+    spot += (size_t)tree * (size_t)nodes;
+    leaf += (size_t)tree << depth;
+    for (; tree < trees; tree++, spot += nodes, leaf += nodes + 1) {
+        int at = 0;
+        for (int level = 0; level < depth; level++)
+            at = 2 * at + 1 + (origin[spot[at].offset] > spot[at].threshold);
+        sum += leaf[at - nodes];
+        if (sum <= limit[tree]) {
+            *score = sum;
+            return -(tree + 1);
+        }
     }
-    int at = 0;
-    for (int level = 0; level < depth; level++)
-        at = 2 * at + 1 + (origin[spot[at].offset] > spot[at].threshold);
-    return leaves[at - nodes];
+    *score = sum;
+    return trees;
 }
 
 /* The trees from `tree` on for a list of n windows of a cell model without acceptance; returns how many pass.
  * One window after the other: a window's bytes lie close together, those of a tree in all windows do not. */
-static int windows_list(const cascade_model *model, const uint8_t *planes, const spot_t *spots, int tree,
-                        int32_t *place, int32_t *score, int n, int64_t *visits) {
+static int windows_list(const cascade_model *model, const uint8_t *planes, const spot_t *spots, const int32_t *limits,
+                        int tree, int32_t *place, int32_t *score, int n, int64_t *visits) {
+    const int depth = model->depth;
     int left = 0;
     for (int i = 0; i < n; i++) {
         const uint8_t *origin = planes + place[i];
         int32_t sum = score[i];
-        int t = tree, passed = 1;
-        for (; passed && t < model->trees; t++) {
-            sum += windows_leaf(model, origin, spots, t);
-            passed = sum > windows_limit(model, t);
-        }
-        *visits += t - tree;
+        const int taken =
+            depth == 2 ? windows_alone(origin, spots, model->leaves, limits, 2, tree, model->trees, &sum)
+                       : windows_alone(origin, spots, model->leaves, limits, depth, tree, model->trees, &sum);
+        *visits += (taken < 0 ? -taken : taken) - tree;
         place[left] = place[i];
         score[left] = sum;
-        left += passed;
+        left += taken > 0;
     }
     return left;
 }

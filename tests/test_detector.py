@@ -119,7 +119,10 @@ def scanned(model, image, plan, threads=1):
     found = np.full(2 * plan.windows + 16, -77, np.int32)
     counts, visits = np.empty((2, len(plan.levels)), np.int64)
     images = plan.images(channels_of(model).image(image), model.cell)
-    runtime(model).detect(images, plan.table, planes, found, counts, visits, threads)
+    core = runtime(model)
+    spots = np.empty(len(plan.levels) * core.spots_a_level, np.int64)
+    core.place(plan.table, spots)
+    core.detect(images, plan.table, spots, planes, found, counts, visits, threads)
     assert (planes[-64:] == 77).all()
     assert (found[-16:] == -77).all()
     pairs = np.concatenate(
@@ -790,7 +793,7 @@ def test_a_model_of_very_many_nodes_runs_on_the_plain_core():
     """Room for its nodes on every level would be hundreds of megabytes."""
     model = random_model(prune="much", trees=300, depth=8)
     image = photo(40, 50)
-    expected = reference.detect(model, image, Detector(model)._plan(50, 40, None, None))
+    expected = reference.detect(model, image, Detector(model)._plan(50, 40, None, None)[0])
     boxes, scores = Detector(model, threads=2)._candidates(image[None], None, None)
     assert 300 * 255 > 1 << 16
     np.testing.assert_array_equal(boxes, expected[0])

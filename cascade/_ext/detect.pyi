@@ -12,6 +12,14 @@ def planes(
     cell: int, smooth: int, normalise: int, image: NDArray[np.uint8], out: NDArray[np.uint8]
 ) -> None: ...
 
+def suppress(
+    boxes: NDArray[np.int32],
+    scores: NDArray[np.int32],
+    order: NDArray[np.int32],
+    overlap: int,
+    smaller: bool,
+) -> int: ...
+
 class Runtime:
     def __init__(
         self,
@@ -30,7 +38,11 @@ class Runtime:
         leaves: NDArray[np.int16],
         reject: NDArray[np.int16],
         accept: NDArray[np.int16],
+        limits: NDArray[np.int32],
     ) -> None: ...
+    @property
+    def spots_a_level(self) -> int: ...
+    def place(self, levels: NDArray[np.int64], spots: NDArray[np.int64]) -> None: ...
     def classify(
         self, planes: NDArray[np.uint8], scores: NDArray[np.int32], trees: NDArray[np.int32]
     ) -> None: ...
@@ -39,6 +51,7 @@ class Runtime:
         self,
         images: list[NDArray[np.uint8] | None],
         levels: NDArray[np.int64],
+        spots: NDArray[np.int64],
         planes: NDArray[np.uint8],
         found: NDArray[np.int32],
         counts: NDArray[np.int64],

@@ -459,4 +459,59 @@ static int cascade_classify(const cascade_model *model, const cascade_level *lev
     return model->trees;
 }
 
+/* ---- Boxes --------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    int32_t left, top, right, bottom; /* within +/- 2^25, so that products of areas fit */
+} cascade_box;
+
+static int64_t cascade_area(const cascade_box *box) {
+    return (int64_t)(box->right - box->left) * (box->bottom - box->top);
+}
+
+/* Whether two boxes share at least overlap / 256 of their union, or of the smaller one; nothing shares nothing. */
+static int cascade_overlap(const cascade_box *a, const cascade_box *b, int overlap, int smaller) {
+    const int32_t width = (a->right < b->right ? a->right : b->right) - (a->left > b->left ? a->left : b->left);
+    const int32_t height = (a->bottom < b->bottom ? a->bottom : b->bottom) - (a->top > b->top ? a->top : b->top);
+    if (width <= 0 || height <= 0) return 0;
+    const int64_t shared = (int64_t)width * height, first = cascade_area(a), second = cascade_area(b);
+    const int64_t whole = smaller ? (first < second ? first : second) : first + second - shared;
+    return 256 * shared >= overlap * whole;
+}
+
+/* Whether box a comes before box b: the higher score, then the topmost, leftmost, narrowest, flattest. */
+static int cascade_before(const cascade_box *a, int32_t score_a, const cascade_box *b, int32_t score_b) {
+    if (score_a != score_b) return score_a > score_b;
+    if (a->top != b->top) return a->top < b->top;
+    if (a->left != b->left) return a->left < b->left;
+    if (a->right != b->right) return a->right < b->right;
+    return a->bottom < b->bottom;
+}
+
+/* Greedy non-maximum suppression. `order` holds the numbers of n boxes, rising; returns how many are kept, and puts
+ * their numbers first, best first. */
+static int cascade_suppress(const cascade_box *boxes, const int32_t *scores, int32_t *order, int n, int overlap,
+                            int smaller) {
+    int kept = 0, best = 0;
+    for (int i = 1; i < n; i++)
+        if (cascade_before(boxes + order[i], scores[order[i]], boxes + order[best], scores[order[best]])) best = i;
+    while (kept < n) {
+        const int32_t chosen = order[best];
+        int left = kept + 1;
+        for (int i = best; i > kept; i--) order[i] = order[i - 1]; /* the others stay in order */
+        order[kept++] = chosen;
+        best = left;
+        for (int i = left; i < n; i++) {
+            const int32_t other = order[i];
+            if (cascade_overlap(boxes + chosen, boxes + other, overlap, smaller)) continue;
+            order[left] = other;
+            if (left > best && cascade_before(boxes + other, scores[other], boxes + order[best], scores[order[best]]))
+                best = left;
+            left++;
+        }
+        n = left;
+    }
+    return kept;
+}
+
 #endif
