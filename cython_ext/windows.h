@@ -42,8 +42,8 @@ static int16_t windows_reject(int32_t limit) {
  * those it rejects, and returns how many are left. */
 VECTOR_CLONES static int windows_tree_2(const uint8_t *restrict row, const spot_t *spots, const int16_t *leaves,
                                         int16_t reject, int16_t *restrict score, int16_t *restrict alive, int n) {
-    const uint8_t *restrict a = row + spots[0].offset, *restrict b = row + spots[1].offset;
-    const uint8_t *restrict c = row + spots[2].offset;
+    const uint8_t *a = row + spots[0].offset, *b = row + spots[1].offset;
+    const uint8_t *c = row + spots[2].offset;
     const int16_t ta = spots[0].threshold, tb = spots[1].threshold, tc = spots[2].threshold;
     const int16_t l0 = leaves[0], l1 = leaves[1], l2 = leaves[2], l3 = leaves[3];
     int16_t left = 0;
@@ -62,18 +62,20 @@ VECTOR_CLONES static int windows_tree_2(const uint8_t *restrict row, const spot_
 /* The same for depth 3. */
 VECTOR_CLONES static int windows_tree_3(const uint8_t *restrict row, const spot_t *spots, const int16_t *leaves,
                                         int16_t reject, int16_t *restrict score, int16_t *restrict alive, int n) {
-    const uint8_t *restrict a = row + spots[0].offset, *restrict b = row + spots[1].offset;
-    const uint8_t *restrict c = row + spots[2].offset, *restrict d = row + spots[3].offset;
-    const uint8_t *restrict e = row + spots[4].offset, *restrict f = row + spots[5].offset;
-    const uint8_t *restrict g = row + spots[6].offset;
+    const uint8_t *a = row + spots[0].offset, *b = row + spots[1].offset;
+    const uint8_t *c = row + spots[2].offset, *d = row + spots[3].offset;
+    const uint8_t *e = row + spots[4].offset, *f = row + spots[5].offset;
+    const uint8_t *g = row + spots[6].offset;
     const int16_t ta = spots[0].threshold, tb = spots[1].threshold, tc = spots[2].threshold;
     const int16_t td = spots[3].threshold, te = spots[4].threshold, tf = spots[5].threshold;
     const int16_t tg = spots[6].threshold;
+    const int16_t v0 = leaves[0], v1 = leaves[1], v2 = leaves[2], v3 = leaves[3];
+    const int16_t v4 = leaves[4], v5 = leaves[5], v6 = leaves[6], v7 = leaves[7];
     int16_t left = 0;
     n &= -WINDOWS_LANES; /* tells the compiler */
     for (int i = 0; i < n; i++) {
-        const int16_t l0 = (int16_t)d[i] > td ? leaves[1] : leaves[0], l1 = (int16_t)e[i] > te ? leaves[3] : leaves[2];
-        const int16_t l2 = (int16_t)f[i] > tf ? leaves[5] : leaves[4], l3 = (int16_t)g[i] > tg ? leaves[7] : leaves[6];
+        const int16_t l0 = (int16_t)d[i] > td ? v1 : v0, l1 = (int16_t)e[i] > te ? v3 : v2;
+        const int16_t l2 = (int16_t)f[i] > tf ? v5 : v4, l3 = (int16_t)g[i] > tg ? v7 : v6;
         const int16_t low = (int16_t)b[i] > tb ? l1 : l0, high = (int16_t)c[i] > tc ? l3 : l2;
         const int16_t sum = (int16_t)(score[i] + ((int16_t)a[i] > ta ? high : low));
         const int16_t still = (int16_t)(alive[i] & -(sum > reject));
