@@ -3,6 +3,7 @@
 #define CASCADE_SCAN_H
 
 #include "pool.h"
+#include "resample.h"
 #include "windows.h"
 
 enum { SCAN_WIDTH = 16384 }; /* the widest image */
@@ -138,14 +139,12 @@ static int scan_gain(const cascade_model *model, const level_t *level, int plane
 /* Resample a level's planes from another's. */
 static void scan_between(const detect_t *job, const level_t *level) {
     const level_t *source = job->levels + level->source;
-    const size_t from = (size_t)source->width * (size_t)source->height;
-    const size_t to = (size_t)level->width * (size_t)level->height;
+    const int planes = job->model->planes;
+    int gains[16];
     uint16_t scratch[CASCADE_PLACES(source->width, level->width, level->height)];
-    cascade_plan(source->width, source->height, level->width, level->height, scratch);
-    for (int plane = 0; plane < job->model->planes; plane++)
-        cascade_resample(job->planes + source->planes + (size_t)plane * from, source->width, source->height,
-                         job->planes + level->planes + (size_t)plane * to, level->width, level->height,
-                         scan_gain(job->model, level, plane), scratch);
+    for (int plane = 0; plane < planes; plane++) gains[plane] = scan_gain(job->model, level, plane);
+    resample_planes(job->planes + source->planes, source->width, source->height, job->planes + level->planes,
+                    level->width, level->height, planes, gains, scratch);
 }
 
 /* Room for a level's integral images, filled; NULL if there is no memory. */
