@@ -55,7 +55,19 @@ class Statistics:
 
     windows: int
     trees: int  # looked at in all windows together
-    seconds: dict[str, float]  # grey, images, scan (planes and windows), boxes
+    seconds: dict[str, float]  # pixels, channels, pyramid, scan, suppression
+
+
+class Clock:
+    """How long the parts of something took."""
+
+    def __init__(self) -> None:
+        self.laps: dict[str, float] = {}
+        self._last = time.perf_counter()
+
+    def lap(self, name: str) -> None:
+        now = time.perf_counter()
+        self.laps[name], self._last = now - self._last, now
 
 
 class Detector:
@@ -136,22 +148,21 @@ class Detector:
 
     def statistics(self, frame: NDArray[np.uint8], *, min_size: int | None = None) -> Statistics:
         """What a frame costs: windows, trees and time, part by part."""
-        clock = [time.perf_counter()]
+        clock = Clock()
         image = self._channels.image(frame)
-        clock.append(time.perf_counter())
         plan, spots = self._plan(image.shape[2], image.shape[1], _size("min_size", min_size), None)
         images = plan.images(image, self.model.cell) if plan.levels else []
-        clock.append(time.perf_counter())
         planes, found = self._room(plan)
         counts, visits = np.zeros((2, len(plan.levels)), np.int64)
-        if plan.levels:
-            self._runtime.detect(images, plan.table, spots, planes, found, counts, visits, self.threads)
-        clock.append(time.perf_counter())
-        boxes, scores = self._boxes(plan, found, counts)
-        self._merged(boxes, scores)
-        clock.append(time.perf_counter())
-        spent = dict(zip(("grey", "images", "scan", "boxes"), np.diff(clock).tolist(), strict=True))
-        return Statistics(plan.windows, int(visits.sum()), spent)
+        clock.lap("pixels")
+        for part, number in kernels.PARTS.items():
+            if plan.levels:
+                results = found, counts, visits
+                self._runtime.detect(images, plan.table, spots, planes, *results, self.threads, number)
+            clock.lap(part)
+        self._merged(*self._boxes(plan, found, counts))
+        clock.lap("suppression")
+        return Statistics(plan.windows, int(visits.sum()), clock.laps)
 
     def trace(self, window: NDArray[np.uint8]) -> Trace:
         """Run one window tree by tree: the object and what the model wants to see around it.

@@ -33,6 +33,7 @@ cdef extern from "scan.h" nogil:
         pass
     ctypedef struct detect_t:
         const cascade_model* model
+        int parts
         const level_t* levels
         uint8_t* planes
         const uint8_t** images
@@ -45,7 +46,7 @@ cdef extern from "scan.h" nogil:
         int64_t* visits
     ctypedef void (*pool_task)(void*, int64_t)
     void pool_run(pool_task, void*, int64_t, int64_t, int)
-    enum: SCAN_BANDS
+    enum: SCAN_BANDS, SCAN_CHANNELS, SCAN_PYRAMID, SCAN_WINDOWS
     void scan_band(void*, int64_t)
     void windows_spots(const cascade_model*, int, int, spot_t*)
     void scan_finish(void*, int64_t)
@@ -65,6 +66,7 @@ cdef enum:
     MOST_SPOTS = 1 << 15  # nodes; a model of more runs on the plain core, slower but in little memory
 
 WIDEST = SCAN_WIDTH
+PARTS = {"channels": SCAN_CHANNELS, "pyramid": SCAN_PYRAMID, "scan": SCAN_WINDOWS}
 
 
 def grey(const uint8_t[:, ::1] blue, const uint8_t[:, ::1] green, const uint8_t[:, ::1] red,
@@ -237,6 +239,7 @@ cdef class Runtime:
         int64_t[::1] counts,           # OUT finds of each level
         int64_t[::1] visits,           # OUT trees looked at in each level
         int threads,
+        int parts=SCAN_CHANNELS | SCAN_PYRAMID | SCAN_WINDOWS,  # what to do, to see what takes how long
     ):
         """Scan all levels."""
         cdef Py_ssize_t count = levels.shape[0], i
@@ -262,16 +265,18 @@ cdef class Runtime:
                     image = images[i]
                     pixels[i] = &image[0, 0, 0]
                     sizes[2 * i], sizes[2 * i + 1] = <int32_t>image.shape[2], <int32_t>image.shape[1]
-            job.model, job.levels, job.planes = &self.model, level, &planes[0]
+            job.model, job.levels, job.planes, job.parts = &self.model, level, &planes[0], parts
             job.images, job.image_sizes, job.limits = pixels, sizes, &self.limits[0]
             job.spots = <const spot_t*>&spots[0] if spots.shape[0] else NULL
             job.batch = 0 if job.spots == NULL and self.model.kind == CASCADE_CELL else self.batch
             job.found, job.counts, job.visits = &found[0], &counts[0], &visits[0]
             with nogil:
-                pool_run(scan_band, &job, 0, SCAN_BANDS * count, threads)
-                pool_run(scan_finish, &job, 0, count, threads)
-                pool_run(scan_level, &job, 0, count, threads)
-            for i in range(count):
+                if parts & SCAN_CHANNELS:
+                    pool_run(scan_band, &job, 0, SCAN_BANDS * count, threads)
+                    pool_run(scan_finish, &job, 0, count, threads)
+                if parts & (SCAN_PYRAMID | SCAN_WINDOWS):
+                    pool_run(scan_level, &job, 0, count, threads)
+            for i in range(count if parts & SCAN_WINDOWS else 0):
                 if counts[i] < 0:
                     raise MemoryError
         finally:

@@ -6,6 +6,7 @@
 #include "resample.h"
 #include "windows.h"
 
+enum { SCAN_CHANNELS = 1, SCAN_PYRAMID = 2, SCAN_WINDOWS = 4 }; /* parts of the work, which may be done apart */
 enum { SCAN_WIDTH = 16384 }; /* the widest image */
 enum { SCAN_BANDS = 8 };     /* in which an image's planes are shared out among threads */
 
@@ -20,6 +21,7 @@ typedef struct {
 
 typedef struct {
     const cascade_model *model;
+    int parts;                 /* what to do of all that */
     const level_t *levels;
     uint8_t *planes;
     const uint8_t *const *images; /* of the levels that have their own planes, else NULL */
@@ -172,7 +174,8 @@ WHOLE_CLONES static void scan_level(void *context, int64_t index) {
     const int across = level.width - model->window_width + 1, down = level.height - model->window_height + 1;
     int64_t count = 0, visits = 0;
     uint32_t *integrals = NULL;
-    if (place->source >= 0) scan_between(job, place);
+    if (place->source >= 0 && job->parts & SCAN_PYRAMID) scan_between(job, place);
+    if (!(job->parts & SCAN_WINDOWS)) return;
     if (model->kind != CASCADE_CELL) {
         integrals = scan_integrals(model, &level);
         if (!integrals) {

@@ -392,6 +392,7 @@ def test_statistics():
     statistics = Detector(FACES, 2).statistics(image, min_size=12)
     assert statistics.windows == plan_of(FACES, image, min_size=12).windows
     assert statistics.trees == sum(expected[2])
+    assert list(statistics.seconds) == ["pixels", "channels", "pyramid", "scan", "suppression"]
     assert min(statistics.seconds.values()) >= 0
     assert Detector(FACES).statistics(photo(0, 9)).windows == 0
 

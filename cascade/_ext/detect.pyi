@@ -2,6 +2,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 WIDEST: int
+PARTS: dict[str, int]
 
 def grey(
     blue: NDArray[np.uint8], green: NDArray[np.uint8], red: NDArray[np.uint8], out: NDArray[np.uint8]
@@ -57,4 +58,5 @@ class Runtime:
         counts: NDArray[np.int64],
         visits: NDArray[np.int64],
         threads: int,
+        parts: int = ...,
     ) -> None: ...
