@@ -13,6 +13,12 @@ from cascade.dataset.formats import FORMATS
 from cascade.dataset.sample import Sample
 
 CHUNK = 1 << 20
+UNKNOWN = (
+    "no labels of a known format were found. Expected one of: folders pos and neg; data.yaml,"
+    " or images and labels (YOLO); a COCO .json; JPEGImages and Annotations (VOC); info.txt and bg.txt,"
+    " or a .vec (OpenCV); an imglab .xml (dlib); a .csv with the header file,x,y,w,h. For pictures"
+    " without objects, --format negatives"
+)
 
 
 @dataclass(frozen=True)
@@ -38,7 +44,7 @@ class Dataset:
         """Only objects of one class are to be found; pictures of others stay, without them."""
         if label not in self.classes:
             known = ", ".join(self.classes)
-            raise DatasetError(f"{self.root}: no objects of class {label!r}; there is: {known}")
+            raise DatasetError(self.root, f"has no objects of class {label!r}; there is: {known}")
         kept = []
         for sample in self.samples:
             boxes = tuple(box for box in sample.boxes if box.label == label)
@@ -80,9 +86,9 @@ def load(path: Path | str, format: str | None = None) -> Dataset:
     """
     path = Path(path)
     if format is not None and format not in FORMATS:
-        raise DatasetError(f"format must be one of {', '.join(FORMATS)}, got {format!r}")
+        raise DatasetError(path, f"format must be one of {', '.join(FORMATS)}, got {format!r}")
     if not path.exists():
-        raise DatasetError(f"{path}: there is no such folder or file")
+        raise DatasetError(path, "there is no such folder or file")
     folder = Folder(path) if path.is_dir() else Folder(path.parent, only=path)
     if format is not None:
         return _made(folder, format, "as asked for", FORMATS[format].read(folder))
@@ -94,7 +100,7 @@ def load(path: Path | str, format: str | None = None) -> Dataset:
         if len(fitting) == 1:
             folder, found = fitting[0]
     if not found:
-        raise DatasetError(_unknown(path))
+        raise DatasetError(path, UNKNOWN)
     return _read(folder, found)
 
 
@@ -124,6 +130,10 @@ def _read(folder: Folder, found: list[tuple[str, str]]) -> Dataset:
 def _made(folder: Folder, format: str, reason: str, samples: Iterable[Sample]) -> Dataset:
     found = (checked(folder, sample) for sample in merged(folder, samples))
     kept = tuple(sample for sample in found if sample is not None)
+    if not kept:
+        first = next(iter(folder.problems), Problem(folder.root, "it holds no pictures"))
+        reason = f"read as {format}, it has no usable picture; first: {first.path}: {first.sentence}"
+        raise DatasetError(folder.root, reason)
     return Dataset(folder.root, kept, format, reason, tuple(dict.fromkeys(folder.problems)))
 
 
@@ -136,12 +146,3 @@ def _file_digest(path: Path) -> str:
     except OSError as error:
         return f"unreadable: {error.errno}"
     return sha.hexdigest()
-
-
-def _unknown(path: Path) -> str:
-    return (
-        f"{path}: no labels of a known format were found. Expected one of: folders pos and neg; data.yaml,"
-        " or images and labels (YOLO); a COCO .json; JPEGImages and Annotations (VOC); info.txt and bg.txt,"
-        " or a .vec (OpenCV); an imglab .xml (dlib); a .csv with the header file,x,y,w,h. For pictures without"
-        " objects, --format negatives"
-    )

@@ -7,17 +7,19 @@ links say.
 import os
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from cascade.dataset.headers import suffixes
 from cascade.dataset.images import ImageError, image_size, read_file
-from cascade.dataset.numbers import number
+from cascade.dataset.numbers import number, shortened
 
 # Pictures that are not read are looked at all the same, to be named.
 PICTURES = (*suffixes(), ".gif", ".heic", ".heif", ".avif", ".jp2")
 MOST_ENTRIES = 5_000_000
+MOST_ANNOTATION = 1 << 28  # bytes of an annotation file, of any format
 DEEPEST = 12  # folders within folders
 WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 PART_WORDS = {
@@ -35,7 +37,12 @@ class Problem(NamedTuple):
 
 
 class DatasetError(ValueError):
-    """The data cannot be read at all."""
+    """Data that cannot be read at all."""
+
+    def __init__(self, path: Path, sentence: str) -> None:
+        super().__init__(f"{path}: {sentence}")
+        self.path = path
+        self.sentence = sentence
 
 
 class Folder:
@@ -45,11 +52,22 @@ class Folder:
         self.root = root
         self.only = only
         self.problems: list[Problem] = []
+        self._sizes: dict[Path, tuple[int, int] | None] = {}
         self.declared: dict[Path, tuple[int, int]] = {}  # sizes of pictures, as annotations say
         self._real = os.path.realpath(root)
 
     def report(self, path: Path, sentence: str) -> None:
         self.problems.append(Problem(path, sentence))
+
+    @contextmanager
+    def reporting(self, name: str, where: str = "", loss: str = "it is left out") -> Iterator[None]:
+        """Whatever is wrong with an annotation, or with one entry of it, is reported, and reading goes on."""
+        try:
+            yield
+        except DatasetError as error:
+            self.report(error.path, f"{error.sentence}; {loss}")
+        except ValueError as error:
+            self.report(self.root / name, f"{where}{error}; {loss}")
 
     @cached_property
     def files(self) -> tuple[str, ...]:
@@ -68,7 +86,7 @@ class Folder:
                 continue
             entries += len(found)
             if entries > MOST_ENTRIES:
-                raise DatasetError(f"{self.root}: holds more than {MOST_ENTRIES} files; give fewer")
+                raise DatasetError(self.root, f"holds more than {MOST_ENTRIES} files: give a smaller folder")
             for entry in found:
                 name = f"{folder}{entry.name}"
                 if not entry.is_dir(follow_symlinks=False) or name.lower().endswith(PICTURES):
@@ -77,6 +95,14 @@ class Folder:
                     self.report(Path(entry.path), f"lies {DEEPEST} folders deep and is left out")
                 elif not entry.name.startswith("."):
                     waiting.append((f"{name}/", depth + 1))
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        return frozenset(self.files)
+
+    def has(self, name: str) -> bool:
+        """Whether there is a file of this name, relative to the root."""
+        return name in self._names
 
     def pictures(self, under: str = "") -> list[str]:
         """What is named like a picture, also what turns out not to be one."""
@@ -115,51 +141,68 @@ class Folder:
         return real == self._real or real.startswith(self._real.rstrip(os.sep) + os.sep)
 
     def find(self, name: str, bases: Iterable[str] = ("",)) -> Path | None:
-        """The file that an annotation means: within a base, or from the folder above, as it was run there."""
-        candidates = [name, name.replace("\\", "/")] if "\\" in name else [name]
-        for text in candidates:
-            if "\0" in text or len(text) > 4096:
-                continue
-            places = [self.root / base / text for base in bases] + [self.root.parent / text]
-            for place in places:
-                path = Path(os.path.normpath(place))
-                if self.inside(path) and os.path.lexists(path):
-                    return path
+        """What an annotation means: a place within a base; or from the folder above, where tools were run."""
+        if not name or "\0" in name or len(name) > 4096:
+            return None
+        name = name.replace("\\", "/")
+        for place in [*(self.root / base / name for base in bases), self.root.parent / name]:
+            path = Path(os.path.normpath(place))
+            if self.inside(path) and os.path.lexists(path):
+                return path
         return None
 
-    def missing(self, name: str) -> str:
-        """The sentence for a picture that `find` did not find."""
-        shown = name if len(name) < 200 else name[:200] + "..."
-        if name.startswith(("/", "\\")) or ".." in name or name[1:2] == ":":
-            return f"names {shown!r}, which leaves the data folder: write a path relative to it"
-        return f"names {shown!r}, which is not in the data folder: add the picture or delete the entry"
+    def picture(self, name: str, bases: Iterable[str] = ("",)) -> Path:
+        """The picture that an annotation means, also by its bare name if there is only one of that name.
+
+        Paths were often written on another machine. ValueError if there is no such picture.
+        """
+        found = self.find(name, bases)
+        if found is not None:
+            return found
+        place = PurePosixPath(name.replace("\\", "/"))
+        if ".." not in place.parts:
+            same = [one for one in self.by_stem.get(place.stem, ()) if PurePosixPath(one).name == place.name]
+            if len(same) == 1:
+                return self.root / same[0]
+        if place.is_absolute() or ".." in place.parts or name[1:2] == ":":
+            raise ValueError(f"names {shortened(name)}, which leaves the data folder: write a path within it")
+        raise ValueError(f"names {shortened(name)}, which is not there: add the picture or delete the entry")
 
     def size(self, path: Path) -> tuple[int, int] | None:
         """Width and height of a picture; None, and a problem reported, if it is none."""
-        try:
-            if not path.is_symlink() or self.inside(path):
-                return image_size(path)
-            raise ImageError(path, "is a link that leads out of the data folder: copy the picture into it")
-        except ImageError as error:
-            self.report(path, error.sentence)
-            return None
+        if path not in self._sizes:
+            try:
+                if path.is_symlink() and not self.inside(path):
+                    raise ImageError(path, "is a link that leads out of the data folder: copy the picture")
+                self._sizes[path] = image_size(path)
+            except ImageError as error:
+                self.report(path, error.sentence)
+                self._sizes[path] = None
+        return self._sizes[path]
 
     def text(self, name: str, most: int) -> str:
         """An annotation file as text; DatasetError if it is none."""
         try:
-            return self.bytes(name, most).decode("utf-8-sig")
+            return self.raw(name, most).decode("utf-8-sig")
         except UnicodeDecodeError as error:
-            where = f"{self.root / name}: is not UTF-8 text at byte {error.start}"
-            raise DatasetError(f"{where}: save it as UTF-8") from None
+            reason = f"is not UTF-8 text at byte {error.start}: save it as UTF-8"
+            raise DatasetError(self.root / name, reason) from None
 
-    def bytes(self, name: str, most: int, first: int | None = None) -> bytes:
+    def raw(self, name: str, most: int, first: int | None = None) -> bytes:
         path = self.root / name
         if not self.inside(path):
-            raise DatasetError(f"{path}: is a link that leads out of the data folder: copy the file into it")
+            raise DatasetError(path, "is a link that leads out of the data folder: copy the file into it")
         try:
             return read_file(path, most, first)
         except ImageError as error:
-            raise DatasetError(str(error)) from None
+            raise DatasetError(path, error.sentence) from None
+
+    def start(self, name: str) -> bytes:
+        """The first bytes of an annotation file, to see what it is; none if it cannot be read."""
+        try:
+            return self.raw(name, MOST_ANNOTATION, 1 << 16)
+        except DatasetError:
+            return b""
 
 
 def words(name: str) -> list[str]:

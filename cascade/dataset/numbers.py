@@ -37,4 +37,4 @@ def shortened(value: object) -> str:
     if not isinstance(value, str | int | float | None):
         return f"a {type(value).__name__}"
     shown = repr(value)
-    return shown if len(shown) <= 60 else shown[:60] + "..."
+    return shown if len(shown) <= 120 else shown[:120] + "..."

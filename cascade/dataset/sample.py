@@ -17,8 +17,8 @@ UNNAMED = "object"  # the class of objects that nobody gave a name
 class Box:
     """Where an object is, in pixels of the upright picture; it may reach out of the picture.
 
-    Only who cuts pixels out clips it (sampling, drawing). Matching takes it whole: its size and middle are those
-    of the object, not of the part that the camera saw.
+    Only who cuts pixels out clips it (sampling, drawing). Matching takes it whole: its size and middle are
+    those of the object, not of the part that the camera saw.
     """
 
     x: float

@@ -14,8 +14,9 @@ from cascade.dataset.images import ImageError, read_file
 
 HEAD = struct.Struct("<iihh")
 MOST_BYTES = 1 << 32
+MOST_CROPS = 1_000_000
 MOST_VALUES = 1 << 20  # of a crop
-MOST_LOOKED_AT = 200  # crops, to find out how wide they are
+MOST_LOOKED_AT = 200, 1 << 22  # crops and values, to find out how wide the crops are
 
 
 def read_head(path: Path) -> tuple[int, int]:
@@ -24,7 +25,7 @@ def read_head(path: Path) -> tuple[int, int]:
     if len(head) < HEAD.size:
         raise ImageError(path, f"is not a .vec file: it has {len(head)} bytes, its head has {HEAD.size}")
     count, values, _, _ = HEAD.unpack(head)
-    if count < 0 or not 1 <= values <= MOST_VALUES:
+    if not 0 <= count <= MOST_CROPS or not 1 <= values <= MOST_VALUES:
         raise ImageError(path, f"is not a .vec file: its head says {count} crops of {values} values")
     size = path.stat().st_size
     if size < HEAD.size + count * _stride(values):
@@ -44,8 +45,10 @@ def read_frame(path: Path, frame: int, width: int, height: int) -> NDArray[np.ui
 def guess_shape(path: Path) -> tuple[int, int]:
     """Width and height: of all that multiply to the values, those that make neighbouring rows most alike."""
     count, values = read_head(path)
-    step = max(1, count // MOST_LOOKED_AT)
-    frames = _frames(path, values, list(range(0, count, step))[:MOST_LOOKED_AT]).astype(np.int64)
+    most, most_values = MOST_LOOKED_AT
+    most = max(1, min(most, most_values // values))
+    step = max(1, count // most)
+    frames = _frames(path, values, list(range(0, count, step))[:most]).astype(np.int16)
     shapes = [(values // h, h) for h in range(1, values + 1) if values % h == 0]
     shapes = [shape for shape in shapes if max(shape) <= 8 * min(shape)] or shapes
 

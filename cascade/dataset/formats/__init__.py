@@ -2,7 +2,10 @@
 
 from types import ModuleType
 
-from cascade.dataset.formats import crops, csv, negatives, voc
+from cascade.dataset.formats import coco, crops, csv, dlib, negatives, opencv, voc, yolo
 
 # In the order in which they are tried: annotations count more than the names of folders.
-FORMATS: dict[str, ModuleType] = {"voc": voc, "csv": csv, "crops": crops, "negatives": negatives}
+FORMATS: dict[str, ModuleType] = {
+    "yolo": yolo, "coco": coco, "voc": voc, "dlib": dlib, "opencv": opencv, "csv": csv,
+    "crops": crops, "negatives": negatives,
+}  # fmt: skip

@@ -9,11 +9,11 @@ import io
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from cascade.dataset.folder import DatasetError, Folder, part_of
+from cascade.dataset.folder import Folder, part_of
 from cascade.dataset.numbers import flag, number
 from cascade.dataset.sample import UNNAMED, Box, Sample
 
-MOST_BYTES = 1 << 28
+MOST_BYTES = 1 << 26
 FILE = ("file", "filename", "file_name", "image", "path", "image_path", "imagename")
 LABEL = ("label", "class", "class_name", "name", "category")
 IGNORE = ("ignore", "difficult", "iscrowd", "isgroupof")
@@ -28,19 +28,17 @@ def recognise(folder: Folder) -> str | None:
 
 
 def read(folder: Folder) -> list[Sample]:
-    samples = []
+    samples: list[Sample] = []
     for name in _tables(folder):
-        samples += list(_read_table(folder, name))
+        with folder.reporting(name):
+            samples += _read_table(folder, name)
     return samples
 
 
 def _tables(folder: Folder) -> list[str]:
     found = []
     for name in folder.annotations(".csv"):
-        try:
-            first = folder.bytes(name, MOST_BYTES, 4096).decode("utf-8-sig", "replace").splitlines()
-        except DatasetError:
-            continue
+        first = folder.start(name).decode("utf-8-sig", "replace").splitlines()
         if first and _columns(_cells(first[0], _delimiter(first[0]))) is not None:
             found.append(name)
     return found
@@ -52,42 +50,30 @@ def _read_table(folder: Folder, name: str) -> Iterator[Sample]:
     delimiter = _delimiter(start)
     columns = _columns(_cells(start.rstrip("\r"), delimiter))
     if columns is None:
-        what = f"expected a first line file,x,y,w,h[,label], got {start[:80]!r}"
-        raise DatasetError(f"{folder.root / name}: {what}")
+        raise ValueError(f"expected a first line file,x,y,w,h[,label], got {start[:80]!r}")
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-    path = folder.root / name
     try:
         next(rows)
         for row in rows:
-            sample = _read_row(folder, name, rows.line_num, row, columns) if row else None
-            if sample is not None:
-                yield sample
+            if row:
+                with folder.reporting(name, f"line {rows.line_num}: "):
+                    yield _read_row(folder, name, row, columns)
     except csv.Error as error:
-        folder.report(path, f"line {rows.line_num}: {error}; the rest of the file is left out")
+        rest = f"line {rows.line_num}: {error}; the rest of the file is left out"
+        folder.report(folder.root / name, rest)
 
 
-def _read_row(
-    folder: Folder, name: str, line: int, row: list[str], columns: dict[str, int]
-) -> Sample | None:
+def _read_row(folder: Folder, name: str, row: list[str], columns: dict[str, int]) -> Sample:
     cells = {column: row[place].strip() for column, place in columns.items() if place < len(row)}
-    file = cells.get("file", "")
     base = PurePosixPath(name).parent
-    path = folder.find(file, (str(base), "", str(base / "images"))) if file else None
-    if path is None:
-        what = folder.missing(file) if file else "names no file"
-        folder.report(folder.root / name, f"line {line}: {what}")
-        return None
+    path = folder.picture(cells.get("file", ""), (str(base), "", str(base / "images")))
     told = PurePosixPath(path.relative_to(folder.root))
     part = part_of(cells.get("part", ""), PurePosixPath(name).stem, *(folder.name for folder in told.parents))
     places = [cells.get(str(i), "") for i in range(4)]
     if not any(places):
         return Sample(path, (), part)
-    try:
-        x, y, width, height = (number(text) for text in places)
-        ignore = flag(cells.get("ignore", ""))
-    except ValueError as error:
-        folder.report(folder.root / name, f"line {line}: {error}; the box is left out")
-        return Sample(path, (), part)
+    x, y, width, height = (number(text) for text in places)
+    ignore = flag(cells.get("ignore", ""))
     if "corners" in columns:
         width, height = width - x, height - y
     return Sample(path, (Box(x, y, width, height, cells.get("label") or UNNAMED, ignore),), part)

@@ -6,21 +6,22 @@ format count from 0.
 
 from pathlib import Path, PurePosixPath
 
-from cascade.dataset.folder import DatasetError, Folder, part_of
+from cascade.dataset.folder import Folder, part_of
 from cascade.dataset.markup import Element, read_elements, root_tag
 from cascade.dataset.numbers import flag, number
 from cascade.dataset.sample import UNNAMED, Box, Sample
 
 MOST_BYTES = 1 << 24
+LOOKED_AT = 20  # files, to see whether they are VOC's
 LISTS = {"trainval": "train", "train": "train", "val": "valid", "test": "test"}
 CORNERS = ("xmin", "ymin", "xmax", "ymax")
 
 
 def recognise(folder: Folder) -> str | None:
-    first = next(iter(_annotations(folder)), None)
-    if first is None or root_tag(folder.bytes(first, MOST_BYTES)) != "annotation":
-        return None
-    return f"{first} and others are Pascal VOC annotations"
+    for name in _annotations(folder)[:LOOKED_AT]:
+        if root_tag(folder.start(name)) == "annotation":
+            return f"{name} and others are Pascal VOC annotations"
+    return None
 
 
 def read(folder: Folder) -> list[Sample]:
@@ -31,13 +32,8 @@ def read(folder: Folder) -> list[Sample]:
         if part is None:
             left_out += 1
             continue
-        try:
-            sample = _read_file(folder, name, part)
-        except (DatasetError, ValueError) as error:
-            folder.report(folder.root / name, f"{error}; the picture is left out")
-            continue
-        if sample is not None:
-            samples.append(sample)
+        with folder.reporting(name, loss="the picture is left out"):
+            samples.append(_read_file(folder, name, part))
     if left_out:
         what = f"{left_out} annotated pictures are in none of its lists and are left out"
         folder.report(folder.root / "ImageSets", what)
@@ -65,24 +61,20 @@ def _lists(folder: Folder) -> dict[str, str]:
     return parts
 
 
-def _read_file(folder: Folder, name: str, part: str) -> Sample | None:
-    data = folder.bytes(name, MOST_BYTES)
+def _read_file(folder: Folder, name: str, part: str) -> Sample:
+    data = folder.raw(name, MOST_BYTES)
     roots = read_elements(data, "annotation")
     if len(roots) != 1:
         raise ValueError("expected one <annotation>")
     path = _picture(folder, name, roots[0].value("filename"))
-    if path is None:
-        folder.report(folder.root / name, folder.missing(roots[0].value("filename")))
-        return None
     size = roots[0].child("size")
     if size is not None:
         folder.declare(path, size.value("width"), size.value("height"))
     boxes = []
-    for number_, element in enumerate((child for child in roots[0].children if child.tag == "object"), 1):
-        try:
+    objects = [child for child in roots[0].children if child.tag == "object"]
+    for place, element in enumerate(objects, 1):
+        with folder.reporting(name, f"object {place}: "):
             boxes.append(_box(element))
-        except ValueError as error:
-            folder.report(folder.root / name, f"object {number_}: {error}; it is left out")
     return Sample(path, tuple(boxes), part)
 
 
@@ -95,14 +87,12 @@ def _box(element: Element) -> Box:
     return Box(left, top, right - left, bottom - top, element.value("name") or UNNAMED, ignore)
 
 
-def _picture(folder: Folder, name: str, filename: str) -> Path | None:
+def _picture(folder: Folder, name: str, filename: str) -> Path:
     """The picture: by the name in the file, else by the name of the file."""
     home = PurePosixPath(name).parent
     bases = [str(base) for base in (home.parent / "JPEGImages", home.parent / "images", home, home.parent)]
-    found = folder.find(filename, bases) if filename else None
+    found = folder.find(filename, bases)
     if found is None:
-        stem = PurePosixPath(name).stem
-        beside = {str(PurePosixPath(base)) for base in bases}
-        same = folder.by_stem.get(stem, ())
-        found = next((folder.root / one for one in same if str(PurePosixPath(one).parent) in beside), None)
-    return found
+        same = folder.by_stem.get(PurePosixPath(name).stem, ())
+        found = next((folder.root / one for one in same if str(PurePosixPath(one).parent) in bases), None)
+    return folder.picture(filename, bases) if found is None else found
