@@ -1,5 +1,6 @@
 """The command `cascade`, also `python -m cascade`."""
 
+import os
 import sys
 from importlib import import_module
 
@@ -7,6 +8,7 @@ from cascade.version import VERSION
 
 # One line a command; its module in tools/ is imported only when it is called.
 COMMANDS = {
+    "check": "look through a data folder before training on it",
     "demo": "train on faces from scikit-image and show what quick search saves",
 }
 
@@ -24,7 +26,7 @@ options:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run one command; returns the exit code: 0 done, 2 bad use, 130 interrupted."""
+    """Run one command; returns the exit code: 0 done, 2 bad use, 130 interrupted, 141 output closed."""
     arguments = sys.argv[1:] if argv is None else argv
     if not arguments or arguments[0] in ("-h", "--help", "help"):
         print(usage(), end="")
@@ -38,6 +40,9 @@ def main(argv: list[str] | None = None) -> int:
         return 2
     try:
         return int(import_module(f"cascade.tools.{command}").main(rest))
+    except BrokenPipeError:  # whoever read our output, such as `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
     except KeyboardInterrupt:
         print("\ncascade: interrupted", file=sys.stderr)
         return 130

@@ -8,5 +8,6 @@ from cascade.dataset.dataset import Dataset, load
 from cascade.dataset.folder import DatasetError, Problem
 from cascade.dataset.images import ImageError, read_image
 from cascade.dataset.sample import Box, Sample
+from cascade.dataset.split import split
 
-__all__ = ["Box", "Dataset", "DatasetError", "ImageError", "Problem", "Sample", "load", "read_image"]
+__all__ = ["Box", "Dataset", "DatasetError", "ImageError", "Problem", "Sample", "load", "read_image", "split"]

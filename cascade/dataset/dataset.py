@@ -30,6 +30,7 @@ class Dataset:
     format: str = ""
     reason: str = ""  # how the format was recognised
     problems: tuple[Problem, ...] = ()
+    unreadable: tuple[Problem, ...] = ()  # those of the problems that are of pictures left out
 
     @cached_property
     def classes(self) -> tuple[str, ...]:
@@ -60,6 +61,7 @@ class Dataset:
             format=" + ".join(part.format for part in parts),
             reason="; ".join(part.reason for part in parts),
             problems=tuple(problem for part in parts for problem in part.problems),
+            unreadable=tuple(problem for part in parts for problem in part.unreadable),
         )
 
     def digest(self) -> str:
@@ -134,7 +136,8 @@ def _made(folder: Folder, format: str, reason: str, samples: Iterable[Sample]) -
         first = next(iter(folder.problems), Problem(folder.root, "it holds no pictures"))
         reason = f"read as {format}, it has no usable picture; first: {first.path}: {first.sentence}"
         raise DatasetError(folder.root, reason)
-    return Dataset(folder.root, kept, format, reason, tuple(dict.fromkeys(folder.problems)))
+    problems = tuple(dict.fromkeys(folder.problems))
+    return Dataset(folder.root, kept, format, reason, problems, tuple(folder.unreadable))
 
 
 def _file_digest(path: Path) -> str:

@@ -52,6 +52,7 @@ class Folder:
         self.root = root
         self.only = only
         self.problems: list[Problem] = []
+        self.unreadable: list[Problem] = []  # those of pictures
         self._sizes: dict[Path, tuple[int, int] | None] = {}
         self.declared: dict[Path, tuple[int, int]] = {}  # sizes of pictures, as annotations say
         self._real = os.path.realpath(root)
@@ -177,6 +178,7 @@ class Folder:
                 self._sizes[path] = image_size(path)
             except ImageError as error:
                 self.report(path, error.sentence)
+                self.unreadable.append(self.problems[-1])
                 self._sizes[path] = None
         return self._sizes[path]
 

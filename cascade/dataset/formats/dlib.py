@@ -28,7 +28,8 @@ def read(folder: Folder) -> list[Sample]:
             found = list(_read_list(folder, name))
             again = sum(sample.path in samples for sample in found)
             if again:
-                folder.report(folder.root / name, f"{again} of its pictures are in another list, which counts")
+                what = f"{again} of its pictures are in an earlier list, which has the say"
+                folder.report(folder.root / name, what)
             samples = {sample.path: sample for sample in found} | samples
     return list(samples.values())
 
