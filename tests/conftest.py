@@ -1,4 +1,7 @@
-"""Shared test data: small random tables whose labels depend on a few features."""
+"""Shared test data: small random tables whose labels depend on a few features; where real pictures lie."""
+
+import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -29,3 +32,16 @@ def compact(monkeypatch):
     """Use the compact copy of heavy samples on tables of any size."""
     monkeypatch.setattr("cascade.heavy.WORTHWHILE", 0)
     monkeypatch.setattr("cascade.heavy.SHARE", 0.5)
+
+
+@pytest.fixture
+def real():
+    """Folders of real data, which are not part of the project: CASCADE_DATA says where they lie."""
+    home = Path(os.environ.get("CASCADE_DATA", Path(__file__).parents[2] / "shared" / "data"))
+
+    def folder(name: str) -> Path:
+        if not (home / name).exists():
+            pytest.skip(f"needs the data set {name}, which is not part of the project")
+        return home / name
+
+    return folder

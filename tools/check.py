@@ -7,6 +7,7 @@ from pathlib import Path
 
 from cascade.dataset import DatasetError, load
 from cascade.dataset.formats import FORMATS
+from cascade.dataset.images import hush
 from cascade.dataset.preflight import Report, check
 
 SHOWN = 5  # groups of copies
@@ -27,6 +28,7 @@ def parser() -> argparse.ArgumentParser:
 def main(argv: list[str]) -> int:
     """Read, check, print; 0 if there is something to use, 1 if not."""
     options = parser().parse_args(argv)
+    hush()
     try:
         dataset = load(options.data, options.format)
         if options.label is not None:

@@ -72,17 +72,24 @@ def read_file(path: Path, most: int, first: int | None = None) -> bytes:
         descriptor = os.open(path, flags)
     except (OSError, ValueError) as error:
         raise ImageError(path, _why_not(path, error)) from None
-    with open(descriptor, "rb") as file:
+    try:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode):
             folder = stat.S_ISDIR(found.st_mode)
             raise ImageError(path, "is a folder, not a file" if folder else "is not a regular file")
         if found.st_size > most:
             raise ImageError(path, f"has {found.st_size} bytes, at most {most} are read")
-        try:
+        with open(descriptor, "rb", closefd=False) as file:
             return file.read(most if first is None else first)
-        except OSError as error:
-            raise ImageError(path, f"cannot be read: {error.strerror}") from None
+    except OSError as error:
+        raise ImageError(path, f"cannot be read: {error.strerror}") from None
+    finally:
+        os.close(descriptor)
+
+
+def hush() -> None:
+    """Keep the decoder from writing to the terminal, in a program that names broken pictures itself."""
+    cv2.utils.logging.setLogLevel(0)
 
 
 def _why_not(path: Path, error: OSError | ValueError) -> str:

@@ -84,15 +84,19 @@ def read_elements(data: bytes, wanted: str) -> list[Element]:
 
 
 def root_tag(data: bytes) -> str | None:
-    """The tag of the outermost element, from the first bytes of a file; None if it is not XML."""
+    """The tag of the outermost element, from the first bytes of a file; None if it is not XML.
+
+    A document type names it too, and is not read further: whoever reads the file will refuse it.
+    """
     found: list[str] = []
 
-    def start(tag: str, attributes: dict[str, str]) -> None:
+    def start(tag: str, *_: object) -> None:
         found.append(tag)
         raise _Enough
 
     parser = _parser()
     parser.StartElementHandler = start
+    parser.StartDoctypeDeclHandler = start
     with suppress(_Enough, MarkupError):
         _run(parser, data, False)
     return found[0] if found else None
