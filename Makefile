@@ -1,8 +1,8 @@
 # Two commands do all the set-up on a machine that has Python >= 3.11, a C compiler and make:
 #   make demo    trains, prints what it did, writes pictures
 #   make test    installs what the tests need and runs them
-# Further: make bench, make lint, make test-opencv4, make sanitize, make fuzz, make build (kernels only),
-# make clean.
+# Further: make bench, make lint, make test-opencv4, make sanitize, make fuzz, make broken,
+# make build (kernels only), make clean.
 # Another interpreter: make test PYTHON=python3.12
 
 PYTHON ?= python3
@@ -11,7 +11,7 @@ BIN := $(VENV)/bin
 OPENCV4 := build/venv-opencv4
 SOURCES := pyproject.toml setup.py $(wildcard cython_ext/* cascade/runtime/*)
 
-.PHONY: demo test test-opencv4 lint sanitize fuzz bench build clean
+.PHONY: demo test test-opencv4 lint sanitize fuzz broken bench build clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.installed-demo
@@ -50,6 +50,10 @@ SECONDS ?= 600
 SEED ?= 0
 fuzz: build/sanitize/.built
 	$(SANITIZED) -m tests.fuzz --seconds $(SECONDS) --seed $(SEED)
+
+# Ten thousand pictures, a tenth of them broken: each must be named, no other, in little memory.
+broken: $(VENV)/.installed-test
+	$(BIN)/python -m tests.dataset.broken 10000
 
 bench: $(VENV)/.installed-bench
 	$(BIN)/python -m tests.bench
