@@ -91,7 +91,7 @@ def load(path: Path | str, format: str | None = None) -> Dataset:
         raise DatasetError(path, f"format must be one of {', '.join(FORMATS)}, got {format!r}")
     if not path.exists():
         raise DatasetError(path, "there is no such folder or file")
-    folder = Folder(path) if path.is_dir() else Folder(path.parent, only=path)
+    folder = Folder(path) if path.is_dir() else Folder(_home(path), only=path)
     if format is not None:
         return _made(folder, format, "as asked for", FORMATS[format].read(folder))
     found = _recognised(folder)
@@ -104,6 +104,12 @@ def load(path: Path | str, format: str | None = None) -> Dataset:
     if not found:
         raise DatasetError(path, UNKNOWN)
     return _read(folder, found)
+
+
+def _home(file: Path) -> Path:
+    """The data folder of an annotation file: where it lies, or above a folder named for annotations."""
+    folder = file.absolute().parent if file.parent == Path() else file.parent
+    return folder.parent if folder.name.lower() in ("annotations", "labels") else folder
 
 
 def _recognised(folder: Folder) -> list[tuple[str, str]]:

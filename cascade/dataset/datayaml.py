@@ -10,6 +10,7 @@ KEY = re.compile(r"([A-Za-z_][\w-]*)\s*:(?:\s+(.*))?$")
 PAIR = re.compile(r"""("[^"]*"|'[^']*'|[^\s:'"][^:]*?)\s*:\s+(.+)$""")
 STRANGE = ("&", "*", "!", "|", ">", "@", "`", "%")  # anchors, tags, blocks of text: no set needs them here
 MOST_LINES = 200_000
+LONGEST = 1000  # characters of a numbered name
 
 Value = str | list[str] | dict[str, str]
 
@@ -79,7 +80,7 @@ def _flow(text: str) -> Value:
 def _pairs(lines: list[str]) -> dict[str, str]:
     pairs = {}
     for line in lines:
-        found = PAIR.match(line)
+        found = PAIR.match(line) if len(line) <= LONGEST else None
         if found is None:
             raise ValueError(f"expected `- item` or `number: name`, got {line[:60]!r}")
         pairs[_scalar(found[1])] = _scalar(found[2])

@@ -23,8 +23,8 @@ MOST_ANNOTATION = 1 << 28  # bytes of an annotation file, of any format
 DEEPEST = 12  # folders within folders
 WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 PART_WORDS = {
-    "train": "train", "training": "train", "trn": "train",
-    "val": "valid", "valid": "valid", "validation": "valid", "dev": "valid",
+    "train": "train", "training": "train",
+    "val": "valid", "valid": "valid", "validation": "valid",
     "test": "test", "testing": "test",
 }  # fmt: skip
 
@@ -90,11 +90,16 @@ class Folder:
                 raise DatasetError(self.root, f"holds more than {MOST_ENTRIES} files: give a smaller folder")
             for entry in found:
                 name = f"{folder}{entry.name}"
-                if not entry.is_dir(follow_symlinks=False) or name.lower().endswith(PICTURES):
+                if entry.name.startswith((".", "__MACOSX")):
+                    continue  # what systems leave behind
+                if name.lower().endswith(PICTURES) or not entry.is_dir():
                     yield name
+                elif entry.is_symlink():
+                    what = "is a link to a folder, which is not followed: move the folder here"
+                    self.report(Path(entry.path), what)
                 elif depth == DEEPEST:
                     self.report(Path(entry.path), f"lies {DEEPEST} folders deep and is left out")
-                elif not entry.name.startswith("."):
+                else:
                     waiting.append((f"{name}/", depth + 1))
 
     @cached_property

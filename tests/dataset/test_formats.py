@@ -229,11 +229,12 @@ def test_coco_parts(tmp_path):
     write(tmp_path / "two/train2017/b.png")
     for part, file in (("val", "a.png"), ("train", "b.png")):
         content = coco(images=[{"id": 7, "file_name": file}])
-        text(tmp_path / f"two/annotations/instances_{part}2017.json", json.dumps(content))
+        last = text(tmp_path / f"two/annotations/instances_{part}2017.json", json.dumps(content))
     assert parts_of(load(tmp_path / "one")) == {
         "train.png": "train", "valid.png": "valid", "test.png": "test",
     }  # fmt: skip
     assert parts_of(load(tmp_path / "two")) == {"a.png": "valid", "b.png": "train"}
+    assert parts_of(load(last)) == {"b.png": "train"}
 
 
 @pytest.mark.parametrize(

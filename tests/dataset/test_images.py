@@ -2,6 +2,7 @@
 
 import os
 import struct
+import time
 import zlib
 from contextlib import suppress
 
@@ -189,6 +190,23 @@ def test_what_is_no_file_is_named(tmp_path):
         "nul\0.jpg": "a name that no file can have", "x" * 300: "cannot be read",
     }.items():  # fmt: skip
         assert says in sentence(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("a.jpg", b"\xff\xd8" + b"\xff" * 20_000_000),
+        ("a.jpg", b"\xff\xd8" + b"\xff\xe0\0\2" * 5_000_000),
+        ("a.pgm", b"P5" + b" " * 20_000_000),
+        ("a.pgm", b"P5 1" + b"#\n" * 10_000_000),
+        ("a.png", b"\x89PNG\r\n\x1a\n" + encoded(".png")[8:33] + b"\0\0\0\0abcd\0\0\0\0" * 1_000_000),
+    ],
+)
+def test_endless_heads_are_left_soon(name, data, tmp_path):
+    (tmp_path / name).write_bytes(data)
+    started = time.perf_counter()
+    sentence(tmp_path / name)
+    assert time.perf_counter() - started < 2
 
 
 def test_too_many_scans(tmp_path):

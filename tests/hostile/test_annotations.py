@@ -118,7 +118,10 @@ def test_links_in_scanned_folders_cannot_leave(tmp_path):
     (tmp_path / "data/pos/loop").symlink_to(tmp_path / "data")
     data = load(tmp_path / "data")
     assert [sample.path.name for sample in data.samples] == ["a.png"]
-    assert [(p.path.name, "leads out" in p.sentence) for p in data.problems] == [("b.png", True)]
+    assert [(p.path.name, p.sentence.partition(":")[0]) for p in data.problems] == [
+        ("loop", "is a link to a folder, which is not followed"),
+        ("b.png", "is a link that leads out of the data folder"),
+    ]
 
 
 LAUGHS = "".join(f'<!ENTITY l{i + 1} "{f"&l{i};" * 10}">' for i in range(9))
@@ -184,6 +187,7 @@ def test_strange_json(content, tmp_path):
         ("data.yaml", "names: [" + "'" * 30_000),
         ("data.yaml", "names:\n" + " " * 50_000 + ":\n"),
         ("data.yaml", "names:\n  " + "a" * 50_000 + "\n"),
+        ("data.yaml", "names:\n  a" + " " * 100_000 + "b\n"),
         ("info.txt", "a.png " + "1 " * 100_000),
         ("info.txt", "a.png 999999999999999999999 1 2 3 4"),
         ("a.vec", "\x7f\x7f\x7f\x7f\x7f\x7f\x7f\x7f\0\0\0\0"),

@@ -10,6 +10,7 @@ SUFFIXES = (".jpg", ".jpeg", ".jpe", ".jfif")
 SIZES = {*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC}  # start of frame, in its many kinds
 SCAN, END, EXIF, FILL = 0xDA, 0xD9, 0xE1, 0xFF
 ALONE = {0x01, *range(0xD0, 0xD8)}  # markers without a length
+MOST_SEGMENTS = 1 << 16
 MOST_SCANS = 200  # progressive pictures have about ten; each costs a pass over all pixels
 # Within coded data, FF is followed by 00, by a restart marker, or by more FF; anything else is a marker.
 MARKER = re.compile(rb"\xff[^\x00\xd0-\xd7\xff]")
@@ -51,7 +52,7 @@ def check_whole(data: bytes) -> None:
 def _segments(data: bytes) -> Iterator[tuple[int, int, int]]:
     """Marker, place and length of what each segment holds; coded data is stepped over."""
     at = 2
-    while True:
+    for _ in range(MOST_SEGMENTS):
         prefix, marker = unpack("BB", data, at)
         if prefix != FILL:
             raise ValueError(f"is damaged: a marker was expected at byte {at}")
@@ -73,3 +74,4 @@ def _segments(data: bytes) -> Iterator[tuple[int, int, int]]:
                 if found is None:
                     raise Short
                 at = found.start()
+    raise ValueError(f"has more than {MOST_SEGMENTS} segments, which no program writes: save it anew")

@@ -10,6 +10,8 @@ SUFFIXES = (".pgm", ".ppm", ".pnm", ".pbm")
 SPACE = rb"(?:\s|#[^\r\n]{0,1000}[\r\n])+"
 NUMBER = SPACE + rb"([0-9]{1,9})"
 START = re.compile(rb"P([2356])" + NUMBER * 3 + rb"\s")
+LONGEST_HEAD = 8192  # bytes, most of which are comments
+MOST_TEXT = 1 << 26  # bytes of values written as text
 BITS = re.compile(rb"P([14])" + NUMBER * 2 + rb"\s")
 
 
@@ -24,6 +26,8 @@ def head(data: bytes) -> Head:
 
 def check_whole(data: bytes) -> None:
     kind, width, height, largest, start = _start(data)
+    if kind <= 3 and len(data) > MOST_TEXT:
+        raise ValueError(f"has {len(data)} bytes of text, at most {MOST_TEXT} are read: save it as PNG")
     if kind == 1:
         found, needed = sum(data.count(digit, start) for digit in (b"0", b"1")), width * height
     elif kind in (2, 3):
@@ -39,9 +43,9 @@ def check_whole(data: bytes) -> None:
 
 def _start(data: bytes) -> tuple[int, int, int, int, int]:
     """The kind, width, height, largest value, and where the values start."""
-    found = (BITS if data[1:2] in b"14" else START).match(data)
+    found = (BITS if data[1:2] in b"14" else START).match(data, 0, LONGEST_HEAD)
     if found is None:
-        if len(data) < 4096:
+        if len(data) < LONGEST_HEAD:
             raise Short
         raise ValueError("is damaged: width, height and largest value were expected at its start")
     kind, width, height, *rest = map(int, found.groups())
