@@ -88,6 +88,18 @@ def test_cut_anywhere_is_found(name, tmp_path):
     assert accepted <= 4
 
 
+@pytest.mark.parametrize("name", [*LOSSLESS, *LOSSY])
+def test_cut_is_found_without_the_decoder(name, tmp_path, monkeypatch):
+    """Some releases of the decoder take whatever there is."""
+    blank = np.zeros((9, 13), np.uint8)
+    monkeypatch.setattr("cascade.dataset.images._decoded", lambda data, head: blank)
+    path = file_of(tmp_path, name)
+    data = path.read_bytes()
+    for length in {len(data) * tenths // 10 for tenths in range(10)} | {len(data) - 10}:
+        path.write_bytes(data[:length])
+        sentence(path)
+
+
 @pytest.mark.parametrize("name", ["grey.png", "colour.png", "deep.png"])
 def test_damaged_png_is_found(name, tmp_path):
     path = file_of(tmp_path, name)

@@ -1,9 +1,12 @@
 """Directories of tags, as EXIF and TIFF have them."""
 
+from collections.abc import Iterator
+
 from cascade.dataset.headers.head import UPRIGHT, Short, unpack
 
 ORIENTATION = 274
 CODES = {1: ("B", 1), 3: ("H", 2), 4: ("I", 4)}  # the kinds of whole numbers: byte, short, long
+SIZES = {1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8}  # of all kinds, in bytes
 MOST_TAGS = 4096
 
 
@@ -18,6 +21,25 @@ def orientation(data: bytes) -> int:
 
 def tags(data: bytes, wanted: set[int], most: int = 16) -> dict[int, tuple[int, ...]]:
     """The whole numbers of the tags wanted, from the first directory; at most so many of each."""
+    found = {}
+    for order, tag, kind, number, at in _entries(data):
+        if tag in wanted and kind in CODES:
+            found[tag] = _numbers(data, order, kind, number, at, most)
+    return found
+
+
+def end_of_values(data: bytes) -> int:
+    """Where the last value of any tag ends."""
+    end = 0
+    for order, _, kind, number, at in _entries(data):
+        size = SIZES.get(kind, 1) * number
+        start = unpack(order + "I", data, at)[0] if size > 4 else at
+        end = max(end, start + size)
+    return end
+
+
+def _entries(data: bytes) -> Iterator[tuple[str, int, int, int, int]]:
+    """Byte order, tag, kind of value, number of values, and the place of the value or of its address."""
     order = {b"II*\0": "<", b"MM\0*": ">"}.get(data[:4])
     if order is None:
         raise ValueError("has no directory of tags")
@@ -25,12 +47,8 @@ def tags(data: bytes, wanted: set[int], most: int = 16) -> dict[int, tuple[int, 
     (count,) = unpack(order + "H", data, place)
     if count > MOST_TAGS:
         raise ValueError(f"has {count} tags, which no program writes")
-    found = {}
     for at in range(place + 2, place + 2 + 12 * count, 12):
-        tag, kind, number = unpack(order + "HHI", data, at)
-        if tag in wanted and kind in CODES:
-            found[tag] = _numbers(data, order, kind, number, at + 8, most)
-    return found
+        yield order, *unpack(order + "HHI", data, at), at + 8
 
 
 def _numbers(data: bytes, order: str, kind: int, number: int, at: int, most: int) -> tuple[int, ...]:

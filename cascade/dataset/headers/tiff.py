@@ -1,6 +1,6 @@
 """TIFF: a directory of tags says where the strips or tiles of the first picture lie."""
 
-from cascade.dataset.headers.exif import ORIENTATION, tags
+from cascade.dataset.headers.exif import ORIENTATION, end_of_values, tags
 from cascade.dataset.headers.head import Head, cut_short
 
 SUFFIXES = (".tif", ".tiff")
@@ -37,5 +37,6 @@ def check_whole(data: bytes) -> None:
     ]
     if not ends:
         raise ValueError("is a TIFF file without a picture in it")
-    if max(ends) > len(data):
-        raise cut_short(max(ends) - len(data))
+    end = max([*ends, end_of_values(data)])
+    if end > len(data):
+        raise cut_short(end - len(data))
