@@ -1,0 +1,163 @@
+"""Negatives: windows without an object, first any, then those that the detector so far takes for one.
+
+They are taken straight from the detector's planes, so the trainer sees the bytes that the detector saw.
+Pictures are decoded once a pass, a few at a time.
+"""
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cascade.channels import grey
+from cascade.dataset import Sample
+from cascade.detector import runtime
+from cascade.evaluation import Truth, overlaps
+from cascade.model import Model
+from cascade.pyramid import Pyramid
+from cascade.sampling import PER_OCTAVE, Windows
+from cascade.suppression import suppress
+from cascade.threads import ordered
+
+NEAR = 0.3  # a window that overlaps an object by as much is no negative
+APART = 128  # of 256: negatives of a picture share less than this part of the smaller one
+LOOKED_AT = 20000  # the best windows of a picture that are told apart
+
+
+@dataclass(frozen=True)
+class Mined:
+    windows: Windows
+    images: int  # that were looked at, of all there are
+    exhausted: bool  # all were looked at, and there was not enough to be found
+
+
+@dataclass(frozen=True)
+class Scan:
+    """One picture as the detector sees it, and the windows that pass."""
+
+    model: Model
+    plan: Pyramid
+    planes: NDArray[np.uint8]
+    level: NDArray[np.intp]
+    place: NDArray[np.int32]  # numbered row by row in their level
+    score: NDArray[np.int32]
+
+    def boxes(self, which: NDArray[np.intp]) -> NDArray[np.int32]:
+        return self.plan.boxes(self.model, self.level[which], self.place[which])
+
+    def windows(self, which: NDArray[np.intp]) -> Windows:
+        width, height = self.model.window
+        out = np.empty((len(which), self.model.planes, height, width), np.uint8)
+        for window, level, place in zip(out, self.level[which], self.place[which], strict=True):
+            size = self.plan.levels[level]
+            start = self.plan.table[level, 7]
+            planes = self.planes[start : start + self.model.planes * size.width * size.height]
+            y, x = divmod(int(place), size.width - width + 1)
+            cells = planes.reshape(-1, size.height, size.width)
+            window[:] = cells[:, y : y + height, x : x + width]
+        return out
+
+
+class Scanner:
+    """Runs a model over pictures and keeps what it saw. Any number of threads may use it at once."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self._runtime: Any = runtime(model)
+        self._rooms = threading.local()
+
+    def scan(self, image: NDArray[np.uint8]) -> Scan:
+        """The windows of a grey picture. Its planes are valid until this thread scans the next."""
+        plan = Pyramid.plan(self.model, image.shape[1], image.shape[0], None, None, PER_OCTAVE, 1)
+        planes, found = self._room(plan)
+        counts, visits = np.zeros((2, len(plan.levels)), np.int64)
+        if plan.levels:
+            self._runtime.detect(plan.images(image), plan.table, planes, found, counts, visits, 1)
+        starts = plan.table[:, 8]
+        parts = [found[2 * at : 2 * (at + n)] for at, n in zip(starts, counts, strict=True)]
+        pairs = np.concatenate([np.empty(0, np.int32), *parts]).reshape(-1, 2)
+        level = np.repeat(np.arange(len(counts)), counts)
+        return Scan(self.model, plan, planes, level, pairs[:, 0], np.ascontiguousarray(pairs[:, 1]))
+
+    def _room(self, plan: Pyramid) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
+        planes, found = getattr(self._rooms, "arrays", (np.empty(0, np.uint8), np.empty(0, np.int32)))
+        if len(planes) < plan.plane_bytes or len(found) < 2 * plan.windows:
+            planes, found = np.empty(plan.plane_bytes, np.uint8), np.empty(2 * plan.windows, np.int32)
+            self._rooms.arrays = planes, found
+        return planes, found
+
+
+def random_negatives(
+    model: Model, samples: Sequence[Sample], count: int, seed: int, threads: int = 1
+) -> Mined:
+    """Windows of any size at any place, where no object is; `model` lets all pass."""
+    per_image = -(-count // max(1, len(backgrounds(samples))))
+
+    def choose(scan: Scan, truth: Truth, number: int) -> NDArray[np.intp]:
+        random = np.random.default_rng([seed, 0, number])
+        counts = np.bincount(scan.level, minlength=len(scan.plan.levels))
+        starts = np.cumsum(counts) - counts
+        levels = random.integers(0, len(counts), 2 * per_image)
+        places = (random.uniform(0, 1, len(levels)) * counts[levels]).astype(np.intp)
+        which = starts[levels] + places
+        return which[_apart(scan.boxes(which), truth)][:per_image]
+
+    return _collect(model, samples, count, choose, seed, threads)
+
+
+def hard_negatives(
+    model: Model, samples: Sequence[Sample], count: int, per_image: int, seed: int, threads: int = 1,
+    progress: Callable[[int, int], None] | None = None,
+) -> Mined:  # fmt: skip
+    """The windows that a model wrongly passes, the best of each picture, in pictures in random order until
+    there are enough. `progress` is told how many pictures were looked at and how many windows found."""
+
+    def choose(scan: Scan, truth: Truth, number: int) -> NDArray[np.intp]:
+        which = np.argsort(-scan.score.astype(np.int64), kind="stable")[:LOOKED_AT]
+        boxes = scan.boxes(which)
+        far = _apart(boxes, truth)
+        which, boxes = which[far], boxes[far]
+        return which[suppress(boxes, scan.score[which], APART, "smaller")[:per_image]]
+
+    return _collect(model, samples, count, choose, seed, threads, progress)
+
+
+def backgrounds(samples: Sequence[Sample]) -> list[tuple[int, Sample]]:
+    """The pictures that show more than one object cut out, numbered."""
+    return [(i, sample) for i, sample in enumerate(samples) if not sample.crop]
+
+
+def _apart(boxes: NDArray[np.int32], truth: Truth) -> NDArray[np.bool_]:
+    """Which boxes are away from all objects and from what is to be ignored."""
+    if not len(truth.xyxy):
+        return np.ones(len(boxes), bool)
+    return np.asarray((overlaps(boxes.astype(np.float64), truth) < NEAR).all(axis=1))
+
+
+def _collect(
+    model: Model, samples: Sequence[Sample], count: int,
+    choose: Callable[[Scan, Truth, int], NDArray[np.intp]], seed: int, threads: int,
+    progress: Callable[[int, int], None] | None = None,
+) -> Mined:  # fmt: skip
+    """Windows of pictures in an order drawn from the seed, until there are enough."""
+    scanner, pictures = Scanner(model), backgrounds(samples)
+
+    def look(numbered: tuple[int, Sample]) -> Windows:
+        number, sample = numbered
+        scan = scanner.scan(grey(sample.read()))
+        empty = np.empty(0, np.intp)
+        return scan.windows(choose(scan, Truth.of(sample), number) if len(scan.level) else empty)
+
+    order = np.random.default_rng([seed, len(pictures)]).permutation(len(pictures))
+    parts, found, seen = [np.empty((0, model.planes, *model.window[::-1]), np.uint8)], 0, 0
+    for windows in ordered(look, (pictures[i] for i in order), threads):
+        parts.append(windows)
+        found, seen = found + len(windows), seen + 1
+        if progress is not None:
+            progress(seen, found)
+        if found >= count:
+            break
+    return Mined(np.concatenate(parts)[:count], seen, found < count)

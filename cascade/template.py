@@ -1,0 +1,106 @@
+"""A model before it has trees: what a window is, and where the object lies in it."""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cascade.dataset import Sample
+from cascade.model import NEVER_REJECT, Model
+from cascade.recipe import TrainingSettings
+from cascade.sigmoid import Sigmoid
+from cascade.trees import Trees
+
+UNIT = 256  # boxes inside a window are in 1/256 of a cell
+SCORE_UNIT = 1 / 256  # of a decision: what a leaf counts in
+LAMBDAS = (0, 7200, 7200)  # the power law of photos, in 1/65536: ACF's 0.11 for gradients
+LEAST_SIDE, LONGEST = 8, 128  # pixels of an object in its window
+CONTEXT = 0.2  # of an object's side, both sides together
+SMALL = 10.0  # per cent of the objects that may be smaller than the window shows them
+
+
+@dataclass(frozen=True)
+class Template:
+    cell: int
+    smooth: int
+    normalise: int
+    window: tuple[int, int]  # in cells
+    box: tuple[int, int, int, int]  # of the object, in 1/256 of a cell
+    kind: str = "cell"
+    channels: str = "grey"
+    lambdas: tuple[int, int, int] = LAMBDAS
+
+    @classmethod
+    def of(cls, samples: Iterable[Sample], settings: TrainingSettings) -> "Template":
+        """A window that the objects of some pictures fit into: of their median shape."""
+        samples = list(samples)
+        sizes = object_sizes(samples, settings.crop_share)
+        if not len(sizes):
+            raise ValueError("expected pictures with objects to train on, got none with a box")
+        aspect = math.exp(float(np.median(np.log(sizes[:, 0] / sizes[:, 1]))))
+        small = float(np.percentile(sizes.min(axis=1), SMALL))
+        side = max(LEAST_SIDE, min(settings.side, round(small)))
+        width, height = side * max(aspect, 1.0), side * max(1 / aspect, 1.0)
+        shrink = min(1.0, LONGEST / max(width, height))
+        context = settings.context
+        if context is None:
+            bare = settings.crop_share == 1.0 and any(sample.crop for sample in samples)
+            context = 0.0 if bare else CONTEXT
+        return cls.around(width * shrink, height * shrink, context, settings)
+
+    @classmethod
+    def around(
+        cls, width: float, height: float, context: float, settings: TrainingSettings
+    ) -> "Template":
+        """A window around an object of so many pixels."""
+        cell = settings.cell
+        window = tuple(max(4, round(side * (1 + context) / cell)) for side in (width, height))
+        sizes = tuple(round(UNIT * side / cell) for side in (width, height))
+        places = tuple((UNIT * cells - size) // 2 for cells, size in zip(window, sizes, strict=True))
+        return cls(
+            cell, settings.smooth, settings.normalise, (window[0], window[1]),
+            (places[0], places[1], sizes[0], sizes[1]),
+        )  # fmt: skip
+
+    @property
+    def object_size(self) -> tuple[float, float]:
+        """Width and height of the object, in pixels of the window."""
+        return self.box[2] * self.cell / UNIT, self.box[3] * self.cell / UNIT
+
+    def empty(self) -> Model:
+        """A model that lets every window pass."""
+        one = Trees(np.zeros((1, 3), np.int32), np.full((1, 3), 255, np.uint8), np.zeros((1, 4)))
+        return self.model(one, np.zeros((1, 4), np.int16), np.full(1, NEVER_REJECT, np.int16))
+
+    def model(
+        self, trees: Trees, leaf: NDArray[np.int16], reject: NDArray[np.int16], *, shift: int = 0,
+        sigmoid: Sigmoid | None = None, name: str = "untitled", classes: tuple[str, ...] = ("object",),
+        metadata: Mapping[str, str] | None = None,
+    ) -> Model:  # fmt: skip
+        """The model that trees make of this."""
+        return Model(
+            name=name, kind=self.kind, channels=self.channels, cell=self.cell, smooth=self.smooth,
+            normalise=self.normalise, window=self.window, box=self.box, lambdas=self.lambdas,
+            feature=trees.feature.astype(np.uint16), threshold=trees.threshold, leaf=leaf, reject=reject,
+            reject_shift=shift, score_unit=SCORE_UNIT, sigmoid=sigmoid, classes=classes,
+            metadata=metadata or {},
+        )  # fmt: skip
+
+
+def object_sizes(samples: Iterable[Sample], crop_share: float) -> NDArray[np.float64]:
+    """Widths and heights of the objects that are to be found."""
+    rows = [
+        (box.width * share, box.height * share)
+        for sample in samples
+        for share in [crop_share if sample.crop else 1.0]
+        for box in sample.boxes
+        if not box.ignore
+    ]
+    return np.array(rows, np.float64).reshape(-1, 2)
+
+
+def values(windows: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """The table (features, windows) of a cell model: every byte of a window is a feature."""
+    return np.ascontiguousarray(windows.reshape(len(windows), -1).T)
