@@ -13,7 +13,7 @@ from cascade.recipe import TrainingSettings
 from cascade.sampling import Windows, object_windows, objects
 from cascade.sigmoid import Sigmoid
 from cascade.softcascade import Promise, paths, promised, pruned, quantised, stored, survivors
-from cascade.template import SCORE_UNIT, Template, values
+from cascade.template import SCORE_UNIT, Template
 from cascade.trees import Trees
 
 GRID = 12  # windows of the scan that come close to an object
@@ -35,12 +35,8 @@ class Bags:
         count = sum(len(objects(sample, settings.crop_share)) for sample in samples)
         draws = max(1, min(GRID, MOST // max(1, count)))
         parts = object_windows(template, samples, settings, draws, part=1, threads=threads)
-        windows = np.concatenate([np.empty((0, *_shape(template)), np.uint8), *parts])[:MOST]
+        windows = np.concatenate([np.empty((0, *template.shape), np.uint8), *parts])[:MOST]
         return cls(windows, np.arange(len(windows)) // draws)
-
-
-def _shape(template: Template) -> tuple[int, int, int]:
-    return template.empty().planes, template.window[1], template.window[0]
 
 
 @dataclass(frozen=True)
@@ -53,7 +49,7 @@ class Calibrated:
 def mining_model(template: Template, trees: Trees, bags: Bags) -> Model:
     """What a stage's negatives are mined with."""
     leaf = quantised(trees, SCORE_UNIT)
-    scores = paths(trees, leaf, values(bags.windows))
+    scores = paths(trees, leaf, template.pool.values(bags.windows))
     trace = pruned(scores, np.arange(scores.shape[1]), MINING_RECALL)
     reject, shift = stored(np.minimum(trace, round(-2 / SCORE_UNIT)))
     return template.model(trees, leaf, reject, shift=shift)
@@ -66,13 +62,13 @@ def calibrated(
 ) -> Calibrated:  # fmt: skip
     """The model that ships. `negatives` are held-out windows that were taken for objects."""
     leaf = quantised(trees, SCORE_UNIT)
-    scores = paths(trees, leaf, values(bags.windows))
+    scores = paths(trees, leaf, template.pool.values(bags.windows))
     accepted = scores[-1] > 0
     kept, numbers = scores[:, accepted], _renumbered(bags.objects[accepted])
     trace, held = promised(kept, numbers, recall)
     reject, shift = stored(np.where(trace < round(-100 / SCORE_UNIT), NEVER_REJECT, trace))
     best = _best(scores, bags.objects, trace)
-    sigmoid = fitted(best, paths(trees, leaf, values(negatives))[-1] if len(negatives) else np.empty(0))
+    sigmoid = fitted(best, paths(trees, leaf, template.pool.values(negatives))[-1] if len(negatives) else np.empty(0))
     facts = {
         "recall_kept": f"{held.recall:.4f}", "recall_least": f"{held.least:.4f}",
         **(metadata or {}),

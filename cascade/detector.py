@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from cascade._ext import detect as kernels
 from cascade.boxes import Detections
-from cascade.channels import Channels, Image, resize
+from cascade.channels import Channels, Image, bordered, resize
 from cascade.model import Model
 from cascade.modelfile import KINDS
 from cascade.pyramid import Pyramid
@@ -69,6 +69,8 @@ class Detector:
     stride : cells from one window to the next.
     overlap : boxes that overlap a better one by at least this share are dropped.
     measure : "iou", or "smaller" for the share of the smaller box.
+    border : how far beyond the frame to look for objects that it cuts off, as a share of its shorter side;
+        None is what the model was trained for.
     neighbours : if given, boxes that overlap are averaged instead, and a box needs so many others beside it.
     """
 
@@ -82,6 +84,7 @@ class Detector:
         stride: int = 1,
         overlap: float = 0.5,
         measure: str = "smaller",
+        border: float | None = None,
         neighbours: int | None = None,
     ) -> None:
         if not isinstance(model, Model):
@@ -97,6 +100,8 @@ class Detector:
             raise ValueError("overlap must be above 0, for all boxes overlap by nothing, got 0")
         self._overlap = max(1, round(256 * overlap))  # in the integers that boxes are compared in
         self._measure = measure
+        self.border = model_border(model) if border is None else border
+        _share("border", self.border)
         suppress(np.empty((0, 4), np.int32), np.empty(0, np.int32), self._overlap, measure)  # check both
         self._channels = channels(model)
         self._runtime = runtime(model)
@@ -121,7 +126,10 @@ class Detector:
         """
         _share("threshold", threshold)
         image, x, y = _region(self._channels.image(frame), roi)
-        boxes, scores = self._candidates(image, _size("min_size", min_size), _size("max_size", max_size))
+        wide, edge = bordered(image, self.border)
+        boxes, scores = self._candidates(wide, _size("min_size", min_size), _size("max_size", max_size))
+        if edge:
+            boxes = within(boxes - edge, image.shape[2], image.shape[1])
         if threshold > 0:
             likely = self._probability(scores) >= threshold
             boxes, scores = boxes[likely], scores[likely]
@@ -137,7 +145,7 @@ class Detector:
     def statistics(self, frame: NDArray[np.uint8], *, min_size: int | None = None) -> Statistics:
         """What a frame costs: windows, trees and time, part by part."""
         clock = [time.perf_counter()]
-        image = self._channels.image(frame)
+        image, _ = bordered(self._channels.image(frame), self.border)
         clock.append(time.perf_counter())
         plan = self._plan(image.shape[2], image.shape[1], _size("min_size", min_size), None)
         images = plan.images(image, self.model.cell) if plan.levels else []
@@ -227,6 +235,20 @@ class Detector:
         with np.errstate(all="ignore"):  # a strange but valid model may overflow here, which hurts nobody
             probability = self.model.sigmoid(scores.astype(np.float64) * self.model.score_unit)
         return np.nan_to_num(probability).astype(np.float32)
+
+
+def model_border(model: Model) -> float:
+    """How far beyond the frame a model was trained to look; 0 unless it says so."""
+    try:
+        share = float(model.metadata.get("border", "0"))
+    except ValueError:
+        return 0.0
+    return share if 0.0 <= share <= 0.5 else 0.0
+
+
+def within(boxes: NDArray[np.int32], width: int, height: int) -> NDArray[np.int32]:
+    """The parts of boxes that a frame shows."""
+    return np.clip(boxes, 0, [width, height, width, height]).astype(np.int32)
 
 
 def channels(model: Model) -> Channels:

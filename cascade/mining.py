@@ -7,14 +7,13 @@ Pictures are decoded once a pass, a few at a time.
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cascade.channels import grey
+from cascade.channels import bordered
 from cascade.dataset import Sample
-from cascade.detector import runtime
+from cascade.detector import channels, model_border, runtime, within
 from cascade.evaluation import Truth, overlaps
 from cascade.model import Model
 from cascade.pyramid import Pyramid
@@ -44,9 +43,12 @@ class Scan:
     level: NDArray[np.intp]
     place: NDArray[np.int32]  # numbered row by row in their level
     score: NDArray[np.int32]
+    edge: int  # pixels around the picture that were looked at, too
+    size: tuple[int, int]  # width and height of the picture
 
     def boxes(self, which: NDArray[np.intp]) -> NDArray[np.int32]:
-        return self.plan.boxes(self.model, self.level[which], self.place[which])
+        boxes = self.plan.boxes(self.model, self.level[which], self.place[which]) - np.int32(self.edge)
+        return within(boxes, *self.size)
 
     def windows(self, which: NDArray[np.intp]) -> Windows:
         width, height = self.model.window
@@ -66,21 +68,26 @@ class Scanner:
 
     def __init__(self, model: Model) -> None:
         self.model = model
-        self._runtime: Any = runtime(model)
+        self._channels, self._border = channels(model), model_border(model)
+        self._runtime = runtime(model)
         self._rooms = threading.local()
 
-    def scan(self, image: NDArray[np.uint8]) -> Scan:
-        """The windows of a grey picture. Its planes are valid until this thread scans the next."""
-        plan = Pyramid.plan(self.model, image.shape[1], image.shape[0], None, None, PER_OCTAVE, 1)
+    def scan(self, frame: NDArray[np.uint8]) -> Scan:
+        """The windows of a picture. Its planes are valid until this thread scans the next."""
+        image = self._channels.image(frame)
+        _, height, width = image.shape
+        image, edge = bordered(image, self._border)
+        plan = Pyramid.plan(self.model, image.shape[2], image.shape[1], None, None, PER_OCTAVE, 1)
         planes, found = self._room(plan)
         counts, visits = np.zeros((2, len(plan.levels)), np.int64)
         if plan.levels:
-            self._runtime.detect(plan.images(image), plan.table, planes, found, counts, visits, 1)
+            self._runtime.detect(plan.images(image, self.model.cell), plan.table, planes, found, counts, visits, 1)
         starts = plan.table[:, 8]
         parts = [found[2 * at : 2 * (at + n)] for at, n in zip(starts, counts, strict=True)]
         pairs = np.concatenate([np.empty(0, np.int32), *parts]).reshape(-1, 2)
         level = np.repeat(np.arange(len(counts)), counts)
-        return Scan(self.model, plan, planes, level, pairs[:, 0], np.ascontiguousarray(pairs[:, 1]))
+        scores = np.ascontiguousarray(pairs[:, 1])
+        return Scan(self.model, plan, planes, level, pairs[:, 0], scores, edge, (width, height))
 
     def _room(self, plan: Pyramid) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
         planes, found = getattr(self._rooms, "arrays", (np.empty(0, np.uint8), np.empty(0, np.int32)))
@@ -147,7 +154,7 @@ def _collect(
 
     def look(numbered: tuple[int, Sample]) -> Windows:
         number, sample = numbered
-        scan = scanner.scan(grey(sample.read()))
+        scan = scanner.scan(sample.read())
         empty = np.empty(0, np.intp)
         return scan.windows(choose(scan, Truth.of(sample), number) if len(scan.level) else empty)
 

@@ -17,6 +17,7 @@ class TrainingSettings:
     context: float | None = None  # of an object's side, what the window shows around it, both sides together;
     # None: 0.2, or nothing where objects are crops that show nothing around them
     crop_share: float = 1.0  # of a crop's side, what the object takes; the rest is its surroundings
+    channels: str = "grey"  # or colour
     cell: int = 2  # pixels a side: 2 or 4
     smooth: int = 1
     normalise: int = 8  # 0 for gradients as they are
@@ -58,6 +59,8 @@ class TrainingSettings:
             raise ValueError("stages must be numbers of trees, one a stage, got none")
         for trees in self.stages:
             _whole("stages", trees, 1, 65535)
+        if self.channels not in ("grey", "colour"):
+            raise ValueError(f"channels must be grey or colour, got {self.channels!r}")
         if self.cell not in (2, 4):
             raise ValueError(f"cell must be 2 or 4, got {self.cell}")
         if not isinstance(self.flip, bool):

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cascade._ext import detect as kernels
-from cascade.channels import grey, halve
+from cascade.channels import Image, halve
 from cascade.dataset import Box, Sample
-from cascade.detector import runtime
+from cascade.detector import channels
 from cascade.jitter import Draw
 from cascade.recipe import TrainingSettings
 from cascade.template import UNIT, Template
@@ -24,7 +24,7 @@ from cascade.threads import ordered
 
 PER_OCTAVE = 8
 MARGIN = 4  # cells around a window: as far as smoothing and normalisation look
-GROUPS = (0, 1, 2, 2, 2, 2, 2, 2)  # which of the three gains each plane takes
+GRADIENTS = (1, 2, 2, 2, 2, 2, 2)  # which of the three gains the last planes take; those before take the first
 
 Windows = NDArray[np.uint8]
 
@@ -54,35 +54,34 @@ class Sampler:
 
     def __init__(self, template: Template, settings: TrainingSettings) -> None:
         self.template, self.settings = template, settings
-        self._runtime = runtime(template.empty())
-        self._planes = len(GROUPS)
+        self.channels = channels(template.empty())
+        self._groups = (0,) * (self.channels.count - len(GRADIENTS)) + GRADIENTS
         self._rungs = [Rung.of(template, number) for number in range(PER_OCTAVE)]
         self._gains = [
             [min(256, round(128 * 2.0 ** (power / 65536 * k / PER_OCTAVE))) for power in template.lambdas]
             for k in range(PER_OCTAVE)
         ]
 
-    def window(self, image: NDArray[np.uint8], box: Box, draw: Draw, rung: int = 0) -> Windows:
-        """One object of a grey picture, (planes, height, width)."""
+    def window(self, image: Image, box: Box, draw: Draw, rung: int = 0) -> Windows:
+        """One object of an image, (planes, height, width)."""
         step = self._rungs[rung]
         canvas = draw.light(self._canvas(image, box, draw, step), step.zoom[0])
-        planes = np.empty((self._planes, step.before[1], step.before[0]), np.uint8)
-        self._runtime.planes(canvas, planes)
+        planes = self.channels.planes(canvas)
         if rung:
-            larger, planes = planes, np.empty((self._planes, step.after[1], step.after[0]), np.uint8)
-            for plane, out, group in zip(larger, planes, GROUPS, strict=True):
+            larger, planes = planes, np.empty((len(planes), step.after[1], step.after[0]), np.uint8)
+            for plane, out, group in zip(larger, planes, self._groups, strict=True):
                 kernels.resample(plane, out, self._gains[rung][group])
         width, height = self.template.window
         return planes[:, MARGIN : MARGIN + height, MARGIN : MARGIN + width]
 
-    def _canvas(self, image: NDArray[np.uint8], box: Box, draw: Draw, rung: Rung) -> NDArray[np.uint8]:
+    def _canvas(self, image: Image, box: Box, draw: Draw, rung: Rung) -> Image:
         """The surroundings of an object, scaled so that after the rung it has the window's size."""
         t, zoom = self.template, rung.zoom
         scale = zoom[0] * math.sqrt(math.prod(t.object_size) / (box.width * box.height))
         middle = [box.x + box.width / 2, box.y + box.height / 2]
         size = rung.before[0] * t.cell, rung.before[1] * t.cell
         image, middle = _surroundings(image, middle, math.hypot(*size) / scale)
-        while scale < 0.5 and min(image.shape) >= 4:  # as the detector does it, so that every pixel counts
+        while scale < 0.5 and min(image.shape[1:]) >= 4:  # as the detector does it, so that every pixel counts
             image, middle, scale = halve(image), [place / 2 for place in middle], scale * 2
         centre = [
             (MARGIN + (t.box[axis] + t.box[axis + 2] / 2) / UNIT) * zoom[axis] * t.cell for axis in (0, 1)
@@ -92,17 +91,19 @@ class Sampler:
             scale, (middle[0] - 0.5, middle[1] - 0.5), (centre[0] - 0.5, centre[1] - 0.5), zoom[0]
         )
         border = cv2.BORDER_REFLECT_101  # what is not known looks like what is
-        pixels = cv2.warpAffine(image, matrix, size, flags=cv2.INTER_LINEAR, borderMode=border)
-        return np.asarray(pixels, np.uint8)
+        return np.stack(
+            [np.asarray(cv2.warpAffine(colour, matrix, size, flags=cv2.INTER_LINEAR, borderMode=border), np.uint8)
+             for colour in image]
+        )  # fmt: skip
 
 
 def _surroundings(
-    image: NDArray[np.uint8], middle: list[float], reach: float
-) -> tuple[NDArray[np.uint8], list[float]]:
+    image: Image, middle: list[float], reach: float
+) -> tuple[Image, list[float]]:
     """The part of a picture within reach of a place: a large one is not to be halved for each object."""
     left, top = (max(0, math.floor(place - reach)) for place in middle)
     right, bottom = (math.ceil(place + reach) for place in middle)
-    part = image[top : max(bottom, top + 1), left : max(right, left + 1)]
+    part = image[:, top : max(bottom, top + 1), left : max(right, left + 1)]
     if not part.size:  # an object outside the picture
         part, left, top = image, 0, 0
     return np.ascontiguousarray(part), [middle[0] - left, middle[1] - top]
@@ -117,14 +118,14 @@ def object_windows(
 
     def cut(numbered: tuple[int, Sample]) -> Windows:
         number, sample = numbered
-        image = grey(sample.read())
+        image = sampler.channels.image(sample.read())
         windows = []
         for index, box in enumerate(objects(sample, settings.crop_share)):
             random = np.random.default_rng([settings.seed, part, number, index])
             for _ in range(draws):
                 draw, rung = Draw.random(settings, random), int(random.integers(PER_OCTAVE))
                 windows.append(sampler.window(image, box, draw, rung))
-        return np.array(windows, np.uint8).reshape(-1, *shape(template))
+        return np.array(windows, np.uint8).reshape(-1, *template.shape)
 
     wanted = ((i, sample) for i, sample in enumerate(samples) if sample.boxes)
     return ordered(cut, wanted, threads)
@@ -142,7 +143,3 @@ def objects(sample: Sample, crop_share: float) -> list[Box]:
         for box in boxes
     ]  # fmt: skip
 
-
-def shape(template: Template) -> tuple[int, int, int]:
-    """Planes, height and width of a window, in cells."""
-    return len(GROUPS), template.window[1], template.window[0]

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cascade.dataset import Sample
-from cascade.model import NEVER_REJECT, Model
+from cascade.features import CellPool, Pool
+from cascade.model import NEVER_REJECT, PLANES, Model
 from cascade.recipe import TrainingSettings
 from cascade.sigmoid import Sigmoid
 from cascade.trees import Trees
@@ -28,9 +29,9 @@ class Template:
     normalise: int
     window: tuple[int, int]  # in cells
     box: tuple[int, int, int, int]  # of the object, in 1/256 of a cell
-    kind: str = "cell"
-    channels: str = "grey"
+    channels: str = "grey"  # or colour
     lambdas: tuple[int, int, int] = LAMBDAS
+    border: float = 0.0  # how far beyond a picture objects are looked for, as a share of its shorter side
 
     @classmethod
     def of(cls, samples: Iterable[Sample], settings: TrainingSettings) -> "Template":
@@ -61,8 +62,18 @@ class Template:
         places = tuple((UNIT * cells - size) // 2 for cells, size in zip(window, sizes, strict=True))
         return cls(
             cell, settings.smooth, settings.normalise, (window[0], window[1]),
-            (places[0], places[1], sizes[0], sizes[1]),
+            (places[0], places[1], sizes[0], sizes[1]), settings.channels,
         )  # fmt: skip
+
+    @property
+    def pool(self) -> Pool:
+        """What a tree may look at in a window."""
+        return CellPool(PLANES[self.channels], *self.window)
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Planes, height and width of a window, in cells."""
+        return PLANES[self.channels], self.window[1], self.window[0]
 
     @property
     def object_size(self) -> tuple[float, float]:
@@ -81,11 +92,11 @@ class Template:
     ) -> Model:  # fmt: skip
         """The model that trees make of this."""
         return Model(
-            name=name, kind=self.kind, channels=self.channels, cell=self.cell, smooth=self.smooth,
+            name=name, channels=self.channels, cell=self.cell, smooth=self.smooth,
             normalise=self.normalise, window=self.window, box=self.box, lambdas=self.lambdas,
-            feature=trees.feature.astype(np.uint16), threshold=trees.threshold, leaf=leaf, reject=reject,
-            reject_shift=shift, score_unit=SCORE_UNIT, sigmoid=sigmoid, classes=classes,
-            metadata=metadata or {},
+            **self.pool.fields(trees), leaf=leaf, reject=reject, reject_shift=shift,
+             score_unit=SCORE_UNIT, sigmoid=sigmoid, classes=classes,
+            metadata={**({"border": f"{self.border:g}"} if self.border else {}), **(metadata or {})},
         )  # fmt: skip
 
 
@@ -100,7 +111,3 @@ def object_sizes(samples: Iterable[Sample], crop_share: float) -> NDArray[np.flo
     ]
     return np.array(rows, np.float64).reshape(-1, 2)
 
-
-def values(windows: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """The table (features, windows) of a cell model: every byte of a window is a feature."""
-    return np.ascontiguousarray(windows.reshape(len(windows), -1).T)

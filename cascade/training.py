@@ -22,7 +22,7 @@ from cascade.model import Model
 from cascade.recipe import TrainingSettings
 from cascade.rounds import Round
 from cascade.sampling import Windows, object_windows, objects
-from cascade.template import Template, values
+from cascade.template import Template
 from cascade.threads import ordered, thread_count
 from cascade.trainingfile import TrainingFile
 
@@ -145,7 +145,7 @@ class Run:
                                counts[1], left))  # fmt: skip
 
         return boost(
-            values(np.concatenate([positives, negatives])),
+            self.template.pool.values(np.concatenate([positives, negatives])),
             np.repeat([1, -1], counts),
             self.settings.boosting(self.settings.stages[stage]),
             weights=np.repeat([0.5 / count for count in counts], counts),
