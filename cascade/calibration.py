@@ -68,7 +68,8 @@ def calibrated(
     trace, held = promised(kept, numbers, recall)
     reject, shift = stored(np.where(trace < round(-100 / SCORE_UNIT), NEVER_REJECT, trace))
     best = _best(scores, bags.objects, trace)
-    sigmoid = fitted(best, paths(trees, leaf, template.pool.values(negatives))[-1] if len(negatives) else np.empty(0))
+    wrong = paths(trees, leaf, template.pool.values(negatives))[-1] if len(negatives) else np.empty(0)
+    sigmoid = fitted(best, wrong)
     facts = {
         "recall_kept": f"{held.recall:.4f}", "recall_least": f"{held.least:.4f}",
         **(metadata or {}),

@@ -79,12 +79,12 @@ def colours(frame: Any) -> Image:
 
 
 def bordered(image: Image, share: float) -> tuple[Image, int]:
-    """An image mirrored beyond its edges by a share of its shorter side, and how many pixels that is."""
+    """An image whose edges go on beyond it by a share of its shorter side, and how many pixels that is."""
     shorter = min(image.shape[1:])
     edge = min(round(share * shorter), shorter - 1)
     if edge < 1:
         return image, 0
-    return np.pad(image, ((0, 0), (edge, edge), (edge, edge)), mode="reflect"), edge
+    return np.pad(image, ((0, 0), (edge, edge), (edge, edge)), mode="edge"), edge
 
 
 def halve(image: Image) -> Image:

@@ -77,11 +77,13 @@ class Scanner:
         image = self._channels.image(frame)
         _, height, width = image.shape
         image, edge = bordered(image, self._border)
-        plan = Pyramid.plan(self.model, image.shape[2], image.shape[1], None, None, PER_OCTAVE, 1)
+        _, rows, columns = image.shape
+        plan = Pyramid.plan(self.model, columns, rows, None, None, PER_OCTAVE, 1)
         planes, found = self._room(plan)
         counts, visits = np.zeros((2, len(plan.levels)), np.int64)
         if plan.levels:
-            self._runtime.detect(plan.images(image, self.model.cell), plan.table, planes, found, counts, visits, 1)
+            images = plan.images(image, self.model.cell)
+            self._runtime.detect(images, plan.table, planes, found, counts, visits, 1)
         starts = plan.table[:, 8]
         parts = [found[2 * at : 2 * (at + n)] for at, n in zip(starts, counts, strict=True)]
         pairs = np.concatenate([np.empty(0, np.int32), *parts]).reshape(-1, 2)

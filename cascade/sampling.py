@@ -19,12 +19,12 @@ from cascade.dataset import Box, Sample
 from cascade.detector import channels
 from cascade.jitter import Draw
 from cascade.recipe import TrainingSettings
-from cascade.template import UNIT, Template
+from cascade.template import UNIT, Template, completed
 from cascade.threads import ordered
 
 PER_OCTAVE = 8
 MARGIN = 4  # cells around a window: as far as smoothing and normalisation look
-GRADIENTS = (1, 2, 2, 2, 2, 2, 2)  # which of the three gains the last planes take; those before take the first
+GRADIENTS = (1, 2, 2, 2, 2, 2, 2)  # which of the three gains the last planes take; the others take 0
 
 Windows = NDArray[np.uint8]
 
@@ -62,10 +62,12 @@ class Sampler:
             for k in range(PER_OCTAVE)
         ]
 
-    def window(self, image: Image, box: Box, draw: Draw, rung: int = 0) -> Windows:
-        """One object of an image, (planes, height, width)."""
+    def window(
+        self, image: Image, box: Box, draw: Draw, rung: int = 0, border: int = cv2.BORDER_REPLICATE
+    ) -> Windows:
+        """One object of an image, (planes, height, width); `border` is what lies beyond the image."""
         step = self._rungs[rung]
-        canvas = draw.light(self._canvas(image, box, draw, step), step.zoom[0])
+        canvas = draw.light(self._canvas(image, box, draw, step, border), step.zoom[0])
         planes = self.channels.planes(canvas)
         if rung:
             larger, planes = planes, np.empty((len(planes), step.after[1], step.after[0]), np.uint8)
@@ -74,14 +76,14 @@ class Sampler:
         width, height = self.template.window
         return planes[:, MARGIN : MARGIN + height, MARGIN : MARGIN + width]
 
-    def _canvas(self, image: Image, box: Box, draw: Draw, rung: Rung) -> Image:
+    def _canvas(self, image: Image, box: Box, draw: Draw, rung: Rung, border: int) -> Image:
         """The surroundings of an object, scaled so that after the rung it has the window's size."""
         t, zoom = self.template, rung.zoom
         scale = zoom[0] * math.sqrt(math.prod(t.object_size) / (box.width * box.height))
         middle = [box.x + box.width / 2, box.y + box.height / 2]
         size = rung.before[0] * t.cell, rung.before[1] * t.cell
         image, middle = _surroundings(image, middle, math.hypot(*size) / scale)
-        while scale < 0.5 and min(image.shape[1:]) >= 4:  # as the detector does it, so that every pixel counts
+        while scale < 0.5 and min(image.shape[1:]) >= 4:  # as the detector does it: every pixel counts
             image, middle, scale = halve(image), [place / 2 for place in middle], scale * 2
         centre = [
             (MARGIN + (t.box[axis] + t.box[axis + 2] / 2) / UNIT) * zoom[axis] * t.cell for axis in (0, 1)
@@ -90,11 +92,8 @@ class Sampler:
         matrix = draw.matrix(
             scale, (middle[0] - 0.5, middle[1] - 0.5), (centre[0] - 0.5, centre[1] - 0.5), zoom[0]
         )
-        border = cv2.BORDER_REFLECT_101  # what is not known looks like what is
-        return np.stack(
-            [np.asarray(cv2.warpAffine(colour, matrix, size, flags=cv2.INTER_LINEAR, borderMode=border), np.uint8)
-             for colour in image]
-        )  # fmt: skip
+        warped = [cv2.warpAffine(colour, matrix, size, borderMode=border) for colour in image]
+        return np.stack(warped).astype(np.uint8, copy=False)
 
 
 def _surroundings(
@@ -119,12 +118,19 @@ def object_windows(
     def cut(numbered: tuple[int, Sample]) -> Windows:
         number, sample = numbered
         image = sampler.channels.image(sample.read())
+        # Beyond a frame the detector sees its edge go on; beyond a crop there was more of the same.
+        border = cv2.BORDER_REFLECT_101 if sample.crop else cv2.BORDER_REPLICATE
         windows = []
-        for index, box in enumerate(objects(sample, settings.crop_share)):
+        boxes = objects(sample, settings.crop_share)
+        if template.border and not sample.crop:
+            aspect = template.box[2] / template.box[3]
+            whole = (completed(box, (image.shape[2], image.shape[1]), aspect) for box in boxes)
+            boxes = [box for box in whole if box is not None]
+        for index, box in enumerate(boxes):
             random = np.random.default_rng([settings.seed, part, number, index])
             for _ in range(draws):
                 draw, rung = Draw.random(settings, random), int(random.integers(PER_OCTAVE))
-                windows.append(sampler.window(image, box, draw, rung))
+                windows.append(sampler.window(image, box, draw, rung, border))
         return np.array(windows, np.uint8).reshape(-1, *template.shape)
 
     wanted = ((i, sample) for i, sample in enumerate(samples) if sample.boxes)

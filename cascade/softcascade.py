@@ -17,6 +17,7 @@ from cascade.model import NEVER_REJECT
 from cascade.trees import Trees
 
 CONFIDENCE = 0.95
+ACCEPTED = 0  # no score above it is rejected: the worst object known is not the worst there is
 EASING = 16  # steps in which a trace gives way
 EARLY = 8.0  # of the trees, the share 1 / EARLY sees most of the objects that are given up
 
@@ -80,7 +81,7 @@ def pruned(
         lost = np.count_nonzero(best == np.iinfo(np.int32).min)
         share = (1 - math.exp(-early * (t + 1) / trees)) / (1 - math.exp(-early))
         given_up = max(int(lost), int(spare * share + 1e-9))
-        trace[t] = np.sort(best)[given_up] - 1
+        trace[t] = min(int(np.sort(best)[given_up]) - 1, ACCEPTED)
         alive &= scores[t] > trace[t]
     return trace
 

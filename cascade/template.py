@@ -1,15 +1,16 @@
 """A model before it has trees: what a window is, and where the object lies in it."""
 
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cascade.dataset import Sample
+from cascade.channels import PLANES
+from cascade.dataset import Box, Sample
 from cascade.features import CellPool, Pool
-from cascade.model import NEVER_REJECT, PLANES, Model
+from cascade.model import NEVER_REJECT, Model
 from cascade.recipe import TrainingSettings
 from cascade.sigmoid import Sigmoid
 from cascade.trees import Trees
@@ -18,8 +19,24 @@ UNIT = 256  # boxes inside a window are in 1/256 of a cell
 SCORE_UNIT = 1 / 256  # of a decision: what a leaf counts in
 LAMBDAS = (0, 7200, 7200)  # the power law of photos, in 1/65536: ACF's 0.11 for gradients
 LEAST_SIDE, LONGEST = 8, 128  # pixels of an object in its window
-CONTEXT = 0.2  # of an object's side, both sides together
+BORDER = 0.25  # how far to look beyond pictures that cut objects off
+OFTEN_CUT = 0.05  # of the objects
+EDGE = 0.01  # of a picture's side: an object this near its edge may go on beyond it
 SMALL = 10.0  # per cent of the objects that may be smaller than the window shows them
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A sample that can be read, and what was seen when it was."""
+
+    sample: Sample
+    size: tuple[int, int]  # width and height
+    coloured: bool
+
+    @property
+    def whole_boxes(self) -> tuple[Box, ...]:
+        """Boxes of objects in a scene; a crop ends where its object does."""
+        return () if self.sample.crop else self.sample.boxes
 
 
 @dataclass(frozen=True)
@@ -34,9 +51,9 @@ class Template:
     border: float = 0.0  # how far beyond a picture objects are looked for, as a share of its shorter side
 
     @classmethod
-    def of(cls, samples: Iterable[Sample], settings: TrainingSettings) -> "Template":
+    def of(cls, pictures: Sequence[Picture], settings: TrainingSettings) -> "Template":
         """A window that the objects of some pictures fit into: of their median shape."""
-        samples = list(samples)
+        samples = [picture.sample for picture in pictures]
         sizes = object_sizes(samples, settings.crop_share)
         if not len(sizes):
             raise ValueError("expected pictures with objects to train on, got none with a box")
@@ -45,24 +62,29 @@ class Template:
         side = max(LEAST_SIDE, min(settings.side, round(small)))
         width, height = side * max(aspect, 1.0), side * max(1 / aspect, 1.0)
         shrink = min(1.0, LONGEST / max(width, height))
-        context = settings.context
-        if context is None:
-            bare = settings.crop_share == 1.0 and any(sample.crop for sample in samples)
-            context = 0.0 if bare else CONTEXT
-        return cls.around(width * shrink, height * shrink, context, settings)
+        showing = [picture for picture in pictures if picture.sample.boxes]
+        channels = settings.channels
+        if channels == "auto":
+            channels = "colour" if np.mean([picture.coloured for picture in showing]) > 0.5 else "grey"
+        border = settings.border
+        if border is None:
+            cut = [any(cut_sides(box, picture.size)) for picture in showing for box in picture.whole_boxes]
+            border = BORDER if cut and np.mean(cut) > OFTEN_CUT else 0.0
+        return cls.around(width * shrink, height * shrink, channels, border, settings)
 
     @classmethod
     def around(
-        cls, width: float, height: float, context: float, settings: TrainingSettings
-    ) -> "Template":
+        cls, width: float, height: float, channels: str, border: float,
+        settings: TrainingSettings,
+    ) -> "Template":  # fmt: skip
         """A window around an object of so many pixels."""
         cell = settings.cell
-        window = tuple(max(4, round(side * (1 + context) / cell)) for side in (width, height))
+        window = tuple(max(4, round(side * (1 + settings.context) / cell)) for side in (width, height))
         sizes = tuple(round(UNIT * side / cell) for side in (width, height))
         places = tuple((UNIT * cells - size) // 2 for cells, size in zip(window, sizes, strict=True))
         return cls(
             cell, settings.smooth, settings.normalise, (window[0], window[1]),
-            (places[0], places[1], sizes[0], sizes[1]), settings.channels,
+            (places[0], places[1], sizes[0], sizes[1]), channels, border=border,
         )  # fmt: skip
 
     @property
@@ -100,7 +122,7 @@ class Template:
         )  # fmt: skip
 
 
-def object_sizes(samples: Iterable[Sample], crop_share: float) -> NDArray[np.float64]:
+def object_sizes(samples: Sequence[Sample], crop_share: float) -> NDArray[np.float64]:
     """Widths and heights of the objects that are to be found."""
     rows = [
         (box.width * share, box.height * share)
@@ -111,3 +133,33 @@ def object_sizes(samples: Iterable[Sample], crop_share: float) -> NDArray[np.flo
     ]
     return np.array(rows, np.float64).reshape(-1, 2)
 
+
+def cut_sides(box: Box, size: tuple[int, int]) -> tuple[bool, bool, bool, bool]:
+    """On which sides (left, top, right, bottom) a picture seems to cut an object off."""
+    width, height = size
+    return (
+        box.x <= EDGE * width,
+        box.y <= EDGE * height,
+        box.x + box.width >= (1 - EDGE) * width,
+        box.y + box.height >= (1 - EDGE) * height,
+    )
+
+
+def completed(box: Box, size: tuple[int, int], aspect: float) -> Box | None:
+    """An object that a picture cuts off on one side, as large as its other side tells.
+
+    None if it is cut off on more sides than one, or more than half of it is missing: nobody knows where its
+    middle is.
+    """
+    left, top, right, bottom = cut_sides(box, size)
+    if not (left or top or right or bottom):
+        return box
+    if left + top + right + bottom > 1:
+        return None
+    width = max(box.width, box.height * aspect) if left or right else box.width
+    height = max(box.height, box.width / aspect) if top or bottom else box.height
+    if width * height > 2 * box.width * box.height:
+        return None
+    x = box.x + box.width - width if left else box.x
+    y = box.y + box.height - height if top else box.y
+    return replace(box, x=x, y=y, width=width, height=height)

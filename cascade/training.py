@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cascade.boosting import Boosted, boost
 from cascade.calibration import Bags, Calibrated, calibrated, mining_model
@@ -22,10 +23,11 @@ from cascade.model import Model
 from cascade.recipe import TrainingSettings
 from cascade.rounds import Round
 from cascade.sampling import Windows, object_windows, objects
-from cascade.template import Template
+from cascade.template import Picture, Template
 from cascade.threads import ordered, thread_count
 from cascade.trainingfile import TrainingFile
 
+COLOURED = 4.0  # grey levels between the channels of a coloured picture, on average
 ENOUGH = 0.005  # of the negatives wanted: a stage that finds fewer new ones is the last but one
 
 
@@ -66,6 +68,7 @@ class Trained:
 class Run:
     """A training run."""
 
+    template: Template
     training: list[Sample]
     held: list[Sample]
     settings: TrainingSettings
@@ -77,9 +80,6 @@ class Run:
     stages: list[Stage] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     mining_seconds: float = 0.0
-
-    def __post_init__(self) -> None:
-        self.template = Template.of(self.training, self.settings)
 
     def finish(self) -> Trained:
         """Go through all stages, from the last one begun."""
@@ -205,31 +205,41 @@ def training_run(
     """`train`, with all that there is to tell about it."""
     dataset = data if isinstance(data, Dataset) else load(data)
     workers = thread_count(threads)
-    samples, notes = readable(dataset.samples, workers)
+    pictures, notes = readable(dataset.samples, workers)
+    samples = [picture.sample for picture in pictures]
     training, held = divided(samples, settings.validation, settings.seed)
+    learnt = set(training)
+    template = Template.of([picture for picture in pictures if picture.sample in learnt], settings)
     file = None
     if folder is not None:
         file = TrainingFile(Path(folder), replace(dataset, samples=tuple(samples)).digest(), settings)
     run = Run(
-        training, held, settings, workers, file, progress or (lambda now: None), name,
+        template, training, held, settings, workers, file, progress or (lambda now: None), name,
         dataset.classes or ("object",), notes=notes,
     )  # fmt: skip
     return run.finish()
 
 
-def readable(samples: Sequence[Sample], threads: int) -> tuple[list[Sample], list[str]]:
-    """The samples whose pictures can be read, and a sentence on each that cannot."""
+def readable(samples: Sequence[Sample], threads: int) -> tuple[list[Picture], list[str]]:
+    """The pictures that can be read, and a sentence on each that cannot."""
 
-    def problem(sample: Sample) -> str:
+    def look(sample: Sample) -> Picture | str:
         try:
-            sample.read()
+            pixels = sample.read()
         except ImageError as error:
             return str(error)
-        return ""
+        return Picture(sample, (pixels.shape[1], pixels.shape[0]), coloured(pixels))
 
-    problems = list(ordered(problem, samples, threads))
-    kept = [sample for sample, what in zip(samples, problems, strict=True) if not what]
-    return kept, [what for what in problems if what]
+    seen = list(ordered(look, samples, threads))
+    return [one for one in seen if isinstance(one, Picture)], [one for one in seen if isinstance(one, str)]
+
+
+def coloured(pixels: NDArray[np.uint8]) -> bool:
+    """Whether a picture shows colours, and not grey in three channels."""
+    if pixels.ndim == 2:
+        return False
+    some = pixels[::4, ::4].astype(np.int16)
+    return float(np.ptp(some, axis=2).mean()) > COLOURED
 
 
 def divided(samples: Sequence[Sample], share: float, seed: int) -> tuple[list[Sample], list[Sample]]:
