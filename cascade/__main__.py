@@ -9,6 +9,8 @@ from cascade.version import VERSION
 # One line a command; its module in tools/ is imported only when it is called.
 COMMANDS = {
     "check": "look through a data folder before training on it",
+    "train": "a detector from a folder of pictures",
+    "evaluate": "how good a model is on labelled pictures",
     "demo": "train on faces from scikit-image and show what quick search saves",
 }
 

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,6 +22,7 @@ from cascade.sampling import PER_OCTAVE, Windows
 from cascade.suppression import suppress
 from cascade.threads import ordered
 
+SCALES = (0.6, 1.1)  # of a picture, when it is looked through for negatives
 NEAR = 0.3  # a window that overlaps an object by as much is no negative
 APART = 128  # of 256: negatives of a picture share less than this part of the smaller one
 LOOKED_AT = 20000  # the best windows of a picture that are told apart
@@ -134,6 +136,21 @@ def hard_negatives(
     return _collect(model, samples, count, choose, seed, threads, progress)
 
 
+def varied(
+    frame: NDArray[np.uint8], truth: Truth, seed: list[int]
+) -> tuple[NDArray[np.uint8], Truth]:
+    """A picture a little smaller or larger, or mirrored, so that each pass shows other windows."""
+    random = np.random.default_rng(seed)
+    scale, mirrored = random.uniform(*SCALES), random.uniform() < 0.5
+    height, width = (max(1, round(scale * side)) for side in frame.shape[:2])
+    resized = np.asarray(cv2.resize(frame, (width, height), interpolation=cv2.INTER_AREA), np.uint8)
+    xyxy = truth.xyxy * ([width / frame.shape[1], height / frame.shape[0]] * 2)
+    if mirrored:
+        resized = resized[:, ::-1]
+        xyxy = np.stack([width - xyxy[:, 2], xyxy[:, 1], width - xyxy[:, 0], xyxy[:, 3]], axis=1)
+    return np.ascontiguousarray(resized), Truth(xyxy, truth.ignored)
+
+
 def backgrounds(samples: Sequence[Sample]) -> list[tuple[int, Sample]]:
     """The pictures that show more than one object cut out, numbered."""
     return [(i, sample) for i, sample in enumerate(samples) if not sample.crop]
@@ -156,9 +173,10 @@ def _collect(
 
     def look(numbered: tuple[int, Sample]) -> Windows:
         number, sample = numbered
-        scan = scanner.scan(sample.read())
+        frame, truth = varied(sample.read(), Truth.of(sample), [seed, number])
+        scan = scanner.scan(frame)
         empty = np.empty(0, np.intp)
-        return scan.windows(choose(scan, Truth.of(sample), number) if len(scan.level) else empty)
+        return scan.windows(choose(scan, truth, number) if len(scan.level) else empty)
 
     order = np.random.default_rng([seed, len(pictures)]).permutation(len(pictures))
     parts, found, seen = [np.empty((0, model.planes, *model.window[::-1]), np.uint8)], 0, 0
