@@ -19,6 +19,8 @@ UNIT = 256  # boxes inside a window are in 1/256 of a cell
 SCORE_UNIT = 1 / 256  # of a decision: what a leaf counts in
 LAMBDAS = (0, 7200, 7200)  # the power law of photos, in 1/65536: ACF's 0.11 for gradients
 LEAST_SIDE, LONGEST = 8, 128  # pixels of an object in its window
+LOOKS = 100  # pictures, at least, that are looked at before training
+COLOURED = 4.0  # grey levels between the channels of a coloured picture, on average
 BORDER = 0.25  # how far to look beyond pictures that cut objects off
 OFTEN_CUT = 0.05  # of the objects
 EDGE = 0.01  # of a picture's side: an object this near its edge may go on beyond it
@@ -26,17 +28,22 @@ SMALL = 10.0  # per cent of the objects that may be smaller than the window show
 
 
 @dataclass(frozen=True)
-class Picture:
-    """A sample that can be read, and what was seen when it was."""
+class Look:
+    """What a few pictures with objects tell about the others."""
 
-    sample: Sample
-    size: tuple[int, int]  # width and height
-    coloured: bool
+    coloured: float  # the share of the pictures that show colours
+    cut: float  # the share of the objects that their picture seems to cut off
 
-    @property
-    def whole_boxes(self) -> tuple[Box, ...]:
-        """Boxes of objects in a scene; a crop ends where its object does."""
-        return () if self.sample.crop else self.sample.boxes
+    @classmethod
+    def at(cls, samples: Sequence[Sample]) -> "Look":
+        showing = [sample for sample in samples if sample.boxes]
+        coloured, cut = [], []
+        for sample in showing[:: max(1, len(showing) // LOOKS)]:
+            pixels = sample.read()
+            coloured.append(pixels.ndim == 3 and float(np.ptp(pixels[::4, ::4], axis=2).mean()) > COLOURED)
+            size = pixels.shape[1], pixels.shape[0]
+            cut += [any(cut_sides(box, size)) for box in sample.boxes if not sample.crop]
+        return cls(float(np.mean(coloured)), float(np.mean(cut)) if cut else 0.0)
 
 
 @dataclass(frozen=True)
@@ -51,9 +58,8 @@ class Template:
     border: float = 0.0  # how far beyond a picture objects are looked for, as a share of its shorter side
 
     @classmethod
-    def of(cls, pictures: Sequence[Picture], settings: TrainingSettings) -> "Template":
+    def of(cls, samples: Sequence[Sample], settings: TrainingSettings) -> "Template":
         """A window that the objects of some pictures fit into: of their median shape."""
-        samples = [picture.sample for picture in pictures]
         sizes = object_sizes(samples, settings.crop_share)
         if not len(sizes):
             raise ValueError("expected pictures with objects to train on, got none with a box")
@@ -62,14 +68,12 @@ class Template:
         side = max(LEAST_SIDE, min(settings.side, round(small)))
         width, height = side * max(aspect, 1.0), side * max(1 / aspect, 1.0)
         shrink = min(1.0, LONGEST / max(width, height))
-        showing = [picture for picture in pictures if picture.sample.boxes]
-        channels = settings.channels
+        look = Look.at(samples)
+        channels, border = settings.channels, settings.border
         if channels == "auto":
-            channels = "colour" if np.mean([picture.coloured for picture in showing]) > 0.5 else "grey"
-        border = settings.border
+            channels = "colour" if look.coloured > 0.5 else "grey"
         if border is None:
-            cut = [any(cut_sides(box, picture.size)) for picture in showing for box in picture.whole_boxes]
-            border = BORDER if cut and np.mean(cut) > OFTEN_CUT else 0.0
+            border = BORDER if look.cut > OFTEN_CUT else 0.0
         return cls.around(width * shrink, height * shrink, channels, border, settings)
 
     @classmethod

@@ -8,26 +8,26 @@ killed and resumed.
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cascade.boosting import Boosted, boost
 from cascade.calibration import Bags, Calibrated, calibrated, mining_model
-from cascade.dataset import Dataset, ImageError, Sample, load
+from cascade.dataset import Dataset, Sample, load
+from cascade.dataset.preflight import check
+from cascade.dataset.split import split
 from cascade.mining import hard_negatives, random_negatives
 from cascade.model import Model
 from cascade.recipe import TrainingSettings
 from cascade.rounds import Round
 from cascade.sampling import Windows, object_windows, objects
-from cascade.template import Picture, Template
-from cascade.threads import ordered, thread_count
+from cascade.template import Template
+from cascade.threads import thread_count
 from cascade.trainingfile import TrainingFile
 
-COLOURED = 4.0  # grey levels between the channels of a coloured picture, on average
 ENOUGH = 0.005  # of the negatives wanted: a stage that finds fewer new ones is the last but one
 
 
@@ -205,14 +205,14 @@ def training_run(
     """`train`, with all that there is to tell about it."""
     dataset = data if isinstance(data, Dataset) else load(data)
     workers = thread_count(threads)
-    pictures, notes = readable(dataset.samples, workers)
-    samples = [picture.sample for picture in pictures]
+    report = check(dataset, workers)
+    notes = [f"{path}: {sentence}" for path, sentence in report.unreadable]
+    samples = split(report.usable.samples, settings.validation, settings.seed, report.digests)
     training, held = divided(samples, settings.validation, settings.seed)
-    learnt = set(training)
-    template = Template.of([picture for picture in pictures if picture.sample in learnt], settings)
+    template = Template.of(training, settings)
     file = None
     if folder is not None:
-        file = TrainingFile(Path(folder), replace(dataset, samples=tuple(samples)).digest(), settings)
+        file = TrainingFile(Path(folder), report.usable.digest(), settings)
     run = Run(
         template, training, held, settings, workers, file, progress or (lambda now: None), name,
         dataset.classes or ("object",), notes=notes,
@@ -220,46 +220,18 @@ def training_run(
     return run.finish()
 
 
-def readable(samples: Sequence[Sample], threads: int) -> tuple[list[Picture], list[str]]:
-    """The pictures that can be read, and a sentence on each that cannot."""
-
-    def look(sample: Sample) -> Picture | str:
-        try:
-            pixels = sample.read()
-        except ImageError as error:
-            return str(error)
-        return Picture(sample, (pixels.shape[1], pixels.shape[0]), coloured(pixels))
-
-    seen = list(ordered(look, samples, threads))
-    return [one for one in seen if isinstance(one, Picture)], [one for one in seen if isinstance(one, str)]
-
-
-def coloured(pixels: NDArray[np.uint8]) -> bool:
-    """Whether a picture shows colours, and not grey in three channels."""
-    if pixels.ndim == 2:
-        return False
-    some = pixels[::4, ::4].astype(np.int16)
-    return float(np.ptp(some, axis=2).mean()) > COLOURED
-
-
 def divided(samples: Sequence[Sample], share: float, seed: int) -> tuple[list[Sample], list[Sample]]:
-    """Training and held-out pictures: as the data say; objects or backgrounds that they do not hold out are
-    divided by drawing pictures."""
+    """Training and held-out pictures. Where only crops are held out, some pictures with backgrounds are too:
+    what is found in them tells what a score means."""
     training = [sample for sample in samples if sample.part == "train"]
     held = [sample for sample in samples if sample.part == "valid"]
-    for wanted in (_shows_objects, _shows_background):
-        if any(map(wanted, held)):
-            continue
-        candidates = [i for i, sample in enumerate(training) if wanted(sample)]
-        random = np.random.default_rng([seed, len(candidates)])
-        drawn = set(random.permutation(candidates)[: round(share * len(candidates))].tolist())
-        held += [sample for i, sample in enumerate(training) if i in drawn]
-        training = [sample for i, sample in enumerate(training) if i not in drawn]
-    return training, held
-
-
-def _shows_objects(sample: Sample) -> bool:
-    return bool(sample.boxes)
+    if any(map(_shows_background, held)):
+        return training, held
+    scenes = [i for i, sample in enumerate(training) if _shows_background(sample)]
+    random = np.random.default_rng([seed, len(scenes)])
+    drawn = set(random.permutation(scenes)[: round(share * len(scenes))].tolist())
+    held += [sample for i, sample in enumerate(training) if i in drawn]
+    return [sample for i, sample in enumerate(training) if i not in drawn], held
 
 
 def _shows_background(sample: Sample) -> bool:
