@@ -215,7 +215,7 @@ def training_run(
         file = TrainingFile(Path(folder), report.usable.digest(), settings)
     run = Run(
         template, training, held, settings, workers, file, progress or (lambda now: None), name,
-        dataset.classes or ("object",), notes=notes,
+        (_class_name(dataset.classes),), notes=notes,
     )  # fmt: skip
     return run.finish()
 
@@ -232,6 +232,11 @@ def divided(samples: Sequence[Sample], share: float, seed: int) -> tuple[list[Sa
     drawn = set(random.permutation(scenes)[: round(share * len(scenes))].tolist())
     held += [sample for i, sample in enumerate(training) if i in drawn]
     return [sample for i, sample in enumerate(training) if i not in drawn], held
+
+
+def _class_name(classes: Sequence[str]) -> str:
+    """What to call what is found; objects of several classes are found alike, and told apart later."""
+    return classes[0] if len(classes) == 1 and classes[0] else "object"
 
 
 def _shows_background(sample: Sample) -> bool:

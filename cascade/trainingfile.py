@@ -45,9 +45,3 @@ class TrainingFile:
                         )
                 return stage, np.array(arrays["negatives"]), facts
         return None
-
-    def clear(self, stages: int) -> None:
-        """The run is done and its model written: nothing is left to resume."""
-        for stage in range(stages):
-            for path in (self._negatives(stage), self.boosting(stage)):
-                path.unlink(missing_ok=True)
