@@ -22,6 +22,7 @@ from cascade.sampling import PER_OCTAVE, Windows
 from cascade.suppression import suppress
 from cascade.threads import ordered
 
+RICH = 4  # times as many hard negatives are looked for as are kept
 SCALES = (0.6, 1.1)  # of a picture, when it is looked through for negatives
 NEAR = 0.3  # a window that overlaps an object by as much is no negative
 APART = 128  # of 256: negatives of a picture share less than this part of the smaller one
@@ -63,6 +64,30 @@ class Scan:
             cells = planes.reshape(-1, size.height, size.width)
             window[:] = cells[:, y : y + height, x : x + width]
         return out
+
+
+class Best:
+    """The windows with the best scores so far, in the order they came; never many more than wanted."""
+
+    def __init__(self, count: int, shape: tuple[int, ...]) -> None:
+        self.count = count
+        self._windows = [np.empty((0, *shape), np.uint8)]
+        self._scores = [np.empty(0, np.int32)]
+
+    def add(self, windows: Windows, scores: NDArray[np.int32]) -> None:
+        self._windows.append(windows)
+        self._scores.append(scores)
+        if sum(map(len, self._scores)) > 2 * self.count:
+            self._prune()
+
+    def windows(self) -> Windows:
+        self._prune()
+        return self._windows[0]
+
+    def _prune(self) -> None:
+        windows, scores = np.concatenate(self._windows), np.concatenate(self._scores)
+        kept = np.sort(np.argsort(-scores.astype(np.int64), kind="stable")[: self.count])
+        self._windows, self._scores = [windows[kept]], [scores[kept]]
 
 
 class Scanner:
@@ -123,8 +148,9 @@ def hard_negatives(
     model: Model, samples: Sequence[Sample], count: int, per_image: int, seed: int, threads: int = 1,
     progress: Callable[[int, int], None] | None = None,
 ) -> Mined:  # fmt: skip
-    """The windows that a model wrongly passes, the best of each picture, in pictures in random order until
-    there are enough. `progress` is told how many pictures were looked at and how many windows found."""
+    """The windows that a model wrongly passes, the best of each picture. Pictures come in random order until
+    several times as many are found; the best of all are kept. `progress` is told how many pictures were
+    looked at and how many windows found."""
 
     def choose(scan: Scan, truth: Truth, number: int) -> NDArray[np.intp]:
         which = np.argsort(-scan.score.astype(np.int64), kind="stable")[:LOOKED_AT]
@@ -133,7 +159,7 @@ def hard_negatives(
         which, boxes = which[far], boxes[far]
         return which[suppress(boxes, scan.score[which], APART, "smaller")[:per_image]]
 
-    return _collect(model, samples, count, choose, seed, threads, progress)
+    return _collect(model, samples, count, choose, seed, threads, progress, RICH)
 
 
 def varied(
@@ -166,25 +192,27 @@ def _apart(boxes: NDArray[np.int32], truth: Truth) -> NDArray[np.bool_]:
 def _collect(
     model: Model, samples: Sequence[Sample], count: int,
     choose: Callable[[Scan, Truth, int], NDArray[np.intp]], seed: int, threads: int,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Callable[[int, int], None] | None = None, rich: int = 1,
 ) -> Mined:  # fmt: skip
-    """Windows of pictures in an order drawn from the seed, until there are enough."""
+    """Windows of pictures in an order drawn from the seed, until there are `rich` times enough to choose
+    from: the best scores are kept, and of equals the first."""
     scanner, pictures = Scanner(model), backgrounds(samples)
 
-    def look(numbered: tuple[int, Sample]) -> Windows:
+    def look(numbered: tuple[int, Sample]) -> tuple[Windows, NDArray[np.int32]]:
         number, sample = numbered
         frame, truth = varied(sample.read(), Truth.of(sample), [seed, number])
         scan = scanner.scan(frame)
-        empty = np.empty(0, np.intp)
-        return scan.windows(choose(scan, truth, number) if len(scan.level) else empty)
+        which = choose(scan, truth, number) if len(scan.level) else np.empty(0, np.intp)
+        return scan.windows(which), scan.score[which]
 
     order = np.random.default_rng([seed, len(pictures)]).permutation(len(pictures))
-    parts, found, seen = [np.empty((0, model.planes, *model.window[::-1]), np.uint8)], 0, 0
-    for windows in ordered(look, (pictures[i] for i in order), threads):
-        parts.append(windows)
+    best = Best(count, (model.planes, *model.window[::-1]))
+    found = seen = 0
+    for windows, scores in ordered(look, (pictures[i] for i in order), threads):
+        best.add(windows, scores)
         found, seen = found + len(windows), seen + 1
         if progress is not None:
-            progress(seen, found)
-        if found >= count:
+            progress(seen, min(found, count))
+        if found >= rich * count:
             break
-    return Mined(np.concatenate(parts)[:count], seen, found < count)
+    return Mined(best.windows(), seen, found < count)

@@ -6,7 +6,7 @@ import pytest
 from cascade.dataset import Box
 from cascade.detector import Detector, runtime
 from cascade.evaluation import Truth, overlaps
-from cascade.mining import NEAR, Scanner, hard_negatives, random_negatives, varied
+from cascade.mining import NEAR, Best, Scanner, hard_negatives, random_negatives, varied
 from cascade.model import NEVER_REJECT
 from cascade.recipe import TrainingSettings
 from cascade.template import Template
@@ -126,9 +126,20 @@ def test_varied_pictures_take_their_boxes_along():
 def test_mining_ends_when_there_is_no_more(samples):
     none = hard_negatives(model(600), samples, 10, 5, 0)  # no score is that high
     assert (len(none.windows), none.images, none.exhausted) == (0, 8, True)
-    some = hard_negatives(model(50), samples, 10, 5, 0)
-    assert (len(some.windows), some.exhausted) == (10, False)
+    some = hard_negatives(model(50), samples, 5, 5, 0)
+    assert (len(some.windows), some.exhausted) == (5, False)
     assert some.images < 8
+
+
+def test_the_best_are_kept_in_order():
+    random = np.random.default_rng(1)
+    best = Best(5, (1,))
+    scores = random.integers(0, 20, 60).astype(np.int32)
+    for start in range(0, 60, 4):
+        part = np.arange(start, start + 4, dtype=np.uint8)[:, None]
+        best.add(part, scores[start : start + 4])
+    expected = sorted(sorted(range(60), key=lambda i: (-scores[i], i))[:5])
+    assert best.windows()[:, 0].tolist() == expected
 
 
 def test_crops_have_no_background(samples):

@@ -139,7 +139,7 @@ def test_negatives_that_run_out_end_it_early(tmp_path):
         path = tmp_path / f"{i:02}.png"
         cv2.imwrite(str(path), image)
         samples.append(Sample(path, boxes, "valid" if i % 4 > 1 else "train"))
-    result = training_run(Dataset(tmp_path, tuple(samples)), replace(SETTINGS, negatives=20000), threads=1)
+    result = training_run(Dataset(tmp_path, tuple(samples)), replace(SETTINGS, negatives=50000), threads=1)
     assert "stopped early" in result.notes[-1]
     assert len(result.stages) == 1
 
