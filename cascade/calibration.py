@@ -2,12 +2,13 @@
 probabilities. The calibrated model is the shipped model."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cascade.dataset import Sample
+from cascade.mining import hard_negatives
 from cascade.model import NEVER_REJECT, Model
 from cascade.recipe import TrainingSettings
 from cascade.sampling import Windows, object_windows, objects
@@ -70,14 +71,39 @@ def calibrated(
     best = _best(scores, bags.objects, trace)
     wrong = paths(trees, leaf, template.pool.values(negatives))[-1] if len(negatives) else np.empty(0)
     sigmoid = fitted(best, wrong)
-    facts = {
-        "recall_kept": f"{held.recall:.4f}", "recall_least": f"{held.least:.4f}",
-        **(metadata or {}),
-    }  # fmt: skip
+    facts = {**(metadata or {}), "recall_kept": f"{held.recall:.4f}", "recall_least": f"{held.least:.4f}"}
     model = template.model(trees, leaf, reject, shift=shift, sigmoid=sigmoid, name=name, classes=classes,
                            metadata=facts)  # fmt: skip
     total = len(np.unique(bags.objects))
     return Calibrated(model, held, len(np.unique(bags.objects[accepted])) / total if total else 0.0)
+
+
+def recalibrated(
+    model: Model, samples: Sequence[Sample], settings: TrainingSettings, threads: int = 1
+) -> Calibrated:
+    """The same trees with a trace for another recall, and probabilities, from other objects."""
+    template = Template.of_model(model)
+    settings = replace(settings, crop_share=_crop_share(model))
+    leaf = model.leaf.astype(np.float64) * model.score_unit
+    trees = Trees(model.feature.astype(np.int32), model.threshold.astype(np.uint8), leaf)
+    if model.score_unit != SCORE_UNIT:
+        raise ValueError(f"expected a model with scores in units of {SCORE_UNIT}, got {model.score_unit}")
+    bags = Bags.of(template, [sample for sample in samples if sample.boxes], settings, threads)
+    if not len(bags.windows):
+        raise ValueError("expected pictures with objects to calibrate on, got none")
+    found = hard_negatives(mining_model(template, trees, bags), samples, settings.negatives,
+                           settings.per_image, settings.seed, threads)  # fmt: skip
+    return calibrated(template, trees, bags, found.windows, settings.recall, name=model.name,
+                      classes=model.classes, metadata=model.metadata)  # fmt: skip
+
+
+def _crop_share(model: Model) -> float:
+    """Of a crop's side, what the object takes, as the model was trained."""
+    try:
+        share = float(model.metadata.get("crop_share", "1"))
+    except ValueError:
+        return 1.0
+    return share if 0.1 <= share <= 1.0 else 1.0
 
 
 def fitted(objects: NDArray[np.float64], others: NDArray[np.float64]) -> Sigmoid:

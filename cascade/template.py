@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from cascade.channels import PLANES
 from cascade.dataset import Box, Sample
+from cascade.detector import model_border
 from cascade.features import CellPool, Pool
 from cascade.model import NEVER_REJECT, Model
 from cascade.recipe import TrainingSettings
@@ -90,6 +91,15 @@ class Template:
             cell, settings.smooth, settings.normalise, (window[0], window[1]),
             (places[0], places[1], sizes[0], sizes[1]), channels, border=border,
         )  # fmt: skip
+
+    @classmethod
+    def of_model(cls, model: Model) -> "Template":
+        """What a model's trees were grown on."""
+        if model.kind != "cell":
+            raise ValueError(f"expected a model of cell features, got {model.kind}")
+        lambdas = model.lambdas[0], model.lambdas[1], model.lambdas[2]
+        return cls(model.cell, model.smooth, model.normalise, model.window, model.box, model.channels,
+                   lambdas, model_border(model))  # fmt: skip
 
     @property
     def pool(self) -> Pool:

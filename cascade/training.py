@@ -173,8 +173,9 @@ class Run:
         s = self.settings
         held = hard_negatives(model, self.held, s.negatives, s.per_image, s.seed, self.threads)
         return calibrated(
-            self.template, grown.trees, bags, held.windows, s.recall, name=self.name, classes=self.classes
-        )
+            self.template, grown.trees, bags, held.windows, s.recall, name=self.name, classes=self.classes,
+            metadata={"crop_share": f"{s.crop_share:g}"} if s.crop_share != 1.0 else {},
+        )  # fmt: skip
 
     def _note_stage(
         self, grown: Boosted, positives: Windows, negatives: Windows, mined: int, images: int

@@ -15,7 +15,9 @@ from cascade.boosting import boost
 from cascade.checkpoint import CheckpointError
 from cascade.dataset import Box, Dataset, Sample
 from cascade.evaluation import evaluate
+from cascade.model import NEVER_REJECT, Model
 from cascade.recipe import TrainingSettings
+from cascade.tools import calibrate as calibrate_tool
 from cascade.tools import evaluate as evaluate_tool
 from cascade.tools import train as train_tool
 from cascade.training import train, training_run
@@ -215,3 +217,18 @@ def test_time_left_is_told(data):
     left = [now.seconds_left for now in seen if now.step == "boosting"]
     assert all(seconds >= 0 for seconds in left)
     assert {now.step for now in seen} == {"sampling", "boosting", "mining", "calibrating"}
+
+
+def test_a_model_is_calibrated_anew(folder, trained, data, tmp_path, capsys):
+    """A model that rejects nothing early learns to; trees and leaves stay."""
+    old, new = tmp_path / "old.cascade", tmp_path / "new.cascade"
+    never = np.full(len(trained.model), NEVER_REJECT)
+    replace(trained.model, reject=never).save(old)
+    assert calibrate_tool.main([str(old), str(folder), "--recall", "0.7", "--out", str(new)]) == 0
+    assert "95 % sure" in capsys.readouterr().out
+    model = Model.load(new)
+    for name in ("feature", "threshold", "leaf"):
+        np.testing.assert_array_equal(getattr(model, name), getattr(trained.model, name))
+    assert (model.reject != NEVER_REJECT).all()
+    assert calibrate_tool.main([str(new), str(folder), "--recall", "0"]) == 1
+    assert "recall must be" in capsys.readouterr().err
