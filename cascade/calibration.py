@@ -18,6 +18,7 @@ from cascade.template import SCORE_UNIT, Template
 from cascade.trees import Trees
 
 GRID = 12  # windows of the scan that come close to an object
+REFUSED = 0.005  # of the objects, what all trees together may refuse
 MOST = 40000  # windows whose paths are held at a time
 MINING_RECALL = 0.995  # of single windows: the trace of a stage loses next to nothing, and is fast
 USUAL = Sigmoid(2.0)  # what AdaBoost's decisions mean if they are right: half the log odds
@@ -64,7 +65,8 @@ def calibrated(
     """The model that ships. `negatives` are held-out windows that were taken for objects."""
     leaf = quantised(trees, SCORE_UNIT)
     scores = paths(trees, leaf, template.pool.values(bags.windows))
-    accepted = scores[-1] > 0
+    level = acceptance(scores[-1], bags.objects)
+    accepted = scores[-1] > level
     kept, numbers = scores[:, accepted], _renumbered(bags.objects[accepted])
     trace, held = promised(kept, numbers, recall)
     reject, shift = stored(np.where(trace < round(-100 / SCORE_UNIT), NEVER_REJECT, trace))
@@ -76,6 +78,15 @@ def calibrated(
                            metadata=facts)  # fmt: skip
     total = len(np.unique(bags.objects))
     return Calibrated(model, held, len(np.unique(bags.objects[accepted])) / total if total else 0.0)
+
+
+def acceptance(scores: NDArray[np.int32], objects: NDArray[np.intp]) -> int:
+    """The score above which all trees together accept: 0, or less where many objects do not reach that."""
+    if not len(scores):
+        return 0
+    best = np.full(int(objects.max()) + 1, np.iinfo(np.int32).min)
+    np.maximum.at(best, objects, scores)
+    return min(0, int(np.sort(best)[int(REFUSED * len(best))]) - 1)
 
 
 def recalibrated(

@@ -17,9 +17,9 @@ from cascade.model import NEVER_REJECT
 from cascade.trees import Trees
 
 CONFIDENCE = 0.95
-ACCEPTED = 0  # no score above it is rejected: the worst object known is not the worst there is
+FOLDS = 4  # parts of the objects that are held against the trace of the others
 EASING = 16  # steps in which a trace gives way
-EARLY = 8.0  # of the trees, the share 1 / EARLY sees most of the objects that are given up
+EARLY = 32.0  # trees in which most of the objects that are given up are given up
 
 
 @dataclass(frozen=True)
@@ -62,12 +62,13 @@ def backward(scores: NDArray[np.int32]) -> NDArray[np.int32]:
 
 
 def pruned(
-    scores: NDArray[np.int32], objects: NDArray[np.intp], recall: float, early: float = EARLY
+    scores: NDArray[np.int32], objects: NDArray[np.intp], recall: float
 ) -> NDArray[np.int32]:
     """The tightest trace that keeps at least this share of the objects.
 
     Column i of `scores` is a window of object number `objects[i]`; an object is kept while one of its windows
-    is. After tree t, 1 - exp(-early t / T) of what may be lost in all may have been lost.
+    is. After tree t, 1 - exp(-t / EARLY) of what may be lost in all may have been lost. No score above 0
+    is rejected: the worst object known is not the worst there is.
     """
     trees, count = len(scores), int(objects.max()) + 1 if len(objects) else 0
     if not count:
@@ -79,9 +80,9 @@ def pruned(
         best = np.full(count, np.iinfo(np.int32).min)
         np.maximum.at(best, objects[alive], scores[t, alive])
         lost = np.count_nonzero(best == np.iinfo(np.int32).min)
-        share = (1 - math.exp(-early * (t + 1) / trees)) / (1 - math.exp(-early))
+        share = 1 - math.exp(-(t + 1) / EARLY)
         given_up = max(int(lost), int(spare * share + 1e-9))
-        trace[t] = min(int(np.sort(best)[given_up]) - 1, ACCEPTED)
+        trace[t] = min(int(np.sort(best)[given_up]) - 1, 0)
         alive &= scores[t] > trace[t]
     return trace
 
@@ -97,7 +98,7 @@ def survivors(scores: NDArray[np.int32], trace: NDArray[np.int32]) -> NDArray[np
 
 
 def promised(
-    scores: NDArray[np.int32], objects: NDArray[np.intp], recall: float, folds: int = 4
+    scores: NDArray[np.int32], objects: NDArray[np.intp], recall: float
 ) -> tuple[NDArray[np.int32], Promise]:
     """A trace that keeps this share also of objects that did not set it, and what it keeps of them.
 
@@ -105,7 +106,7 @@ def promised(
     trace gives way: first it gives up fewer objects, then it is lowered, step by step.
     """
     for share, slack in _easing(recall, scores):
-        held = _held(scores, objects, share, slack, folds)
+        held = _held(scores, objects, share, slack)
         if held.recall >= recall:
             break
     return pruned(scores, objects, share) - np.int32(slack), held
@@ -121,11 +122,11 @@ def _easing(recall: float, scores: NDArray[np.int32]) -> Iterator[tuple[float, i
 
 
 def _held(
-    scores: NDArray[np.int32], objects: NDArray[np.intp], share: float, slack: int, folds: int
+    scores: NDArray[np.int32], objects: NDArray[np.intp], share: float, slack: int
 ) -> Promise:
     """What traces keep of objects that did not set them."""
     kept = total = 0
-    for held, rest in _folds(objects, folds):
+    for held, rest in _folds(objects, FOLDS):
         _, numbers = np.unique(objects[rest], return_inverse=True)
         trace = pruned(scores[:, rest], numbers, share) - np.int32(slack)
         passes = survivors(scores[:, held], trace)
