@@ -65,7 +65,7 @@ def test_no_accepted_score_is_rejected():
 def test_objects_are_given_up_early():
     scores = walks(200, 400, 3, drift=-2)
     trace = pruned(scores, np.arange(400), 0.8)
-    lost_early = 400 - survivors(scores[:50], trace[:50]).sum()
+    lost_early = 400 - survivors(scores[:100], trace[:100]).sum()
     lost = 400 - survivors(scores, trace).sum()
     assert 0.8 * lost < lost_early <= lost <= 80
 
