@@ -10,8 +10,10 @@ if TYPE_CHECKING:
     from cascade.boxes import Detections
     from cascade.classifier import BoostedTreesClassifier
     from cascade.detector import Detector
+    from cascade.evaluation import evaluate
     from cascade.model import Model, ModelFormatError
     from cascade.settings import Settings
+    from cascade.training import train
     from cascade.trees import Trees
 
 # Loaded when first used, so that a program that only detects never pays for the trainer.
@@ -25,6 +27,8 @@ _HOME = {
     "Settings": "cascade.settings",
     "Trees": "cascade.trees",
     "boost": "cascade.boosting",
+    "evaluate": "cascade.evaluation",
+    "train": "cascade.training",
 }
 
 __all__ = [
@@ -38,6 +42,8 @@ __all__ = [
     "Trees",
     "__version__",
     "boost",
+    "evaluate",
+    "train",
 ]
 
 

@@ -9,6 +9,9 @@ from cascade.version import VERSION
 # One line a command; its module in tools/ is imported only when it is called.
 COMMANDS = {
     "check": "look through a data folder before training on it",
+    "train": "a detector from a folder of pictures",
+    "calibrate": "set how early a model rejects, and what its scores mean",
+    "evaluate": "how good a model is on labelled pictures",
     "demo": "train on faces from scikit-image and show what quick search saves",
 }
 

@@ -78,6 +78,15 @@ def colours(frame: Any) -> Image:
     return np.stack(_split(frame)) if frame.size else np.empty((3, *frame.shape[:2]), np.uint8)
 
 
+def bordered(image: Image, share: float) -> tuple[Image, int]:
+    """An image whose edges go on beyond it by a share of its shorter side, and how many pixels that is."""
+    shorter = min(image.shape[1:])
+    edge = min(round(share * shorter), shorter - 1)
+    if edge < 1:
+        return image, 0
+    return np.pad(image, ((0, 0), (edge, edge), (edge, edge)), mode="edge"), edge
+
+
 def halve(image: Image) -> Image:
     """Half the size, by means of 2 x 2 pixels."""
     out = np.empty((len(image), image.shape[1] // 2, image.shape[2] // 2), np.uint8)

@@ -105,6 +105,7 @@ class BoostedTreesClassifier:
         trim: float = 1.0,
         feature_fraction: float = 1.0,
         sample_fraction: float = 1.0,
+        enough: float = 0.0,
         patience: int | None = None,
         validation_fraction: float = 0.1,
         random_state: Any = 0,
@@ -122,6 +123,7 @@ class BoostedTreesClassifier:
         self.trim = trim
         self.feature_fraction = feature_fraction
         self.sample_fraction = sample_fraction
+        self.enough = enough
         self.patience = patience
         self.validation_fraction = validation_fraction
         self.random_state = random_state

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from cascade._ext import detect as kernels
 from cascade.boxes import Detections
-from cascade.channels import Channels, Image, resize
+from cascade.channels import Channels, Image, bordered, resize
 from cascade.model import NEVER_REJECT, Model
 from cascade.modelfile import KINDS
 from cascade.pyramid import Pyramid
@@ -81,6 +81,8 @@ class Detector:
     stride : cells from one window to the next.
     overlap : boxes that overlap a better one by at least this share are dropped.
     measure : "iou", or "smaller" for the share of the smaller box.
+    border : how far beyond the frame to look for objects that it cuts off, as a share of its shorter side;
+        None is what the model was trained for.
     neighbours : if given, boxes that overlap are averaged instead, and a box needs so many others beside it.
     """
 
@@ -94,6 +96,7 @@ class Detector:
         stride: int = 1,
         overlap: float = 0.5,
         measure: str = "smaller",
+        border: float | None = None,
         neighbours: int | None = None,
     ) -> None:
         if not isinstance(model, Model):
@@ -109,6 +112,8 @@ class Detector:
             raise ValueError("overlap must be above 0, for all boxes overlap by nothing, got 0")
         self._overlap = max(1, round(256 * overlap))  # in the integers that boxes are compared in
         self._measure = measure
+        self.border = model_border(model) if border is None else border
+        _share("border", self.border)
         suppress(np.empty((0, 4), np.int32), np.empty(0, np.int32), self._overlap, measure)  # check both
         self._channels = channels(model)
         self._runtime = runtime(model)
@@ -133,7 +138,10 @@ class Detector:
         """
         _share("threshold", threshold)
         image, x, y = _region(self._channels.image(frame), roi)
-        boxes, scores = self._candidates(image, _size("min_size", min_size), _size("max_size", max_size))
+        wide, edge = bordered(image, self.border)
+        boxes, scores = self._candidates(wide, _size("min_size", min_size), _size("max_size", max_size))
+        if edge:
+            boxes = within(boxes - edge, image.shape[2], image.shape[1])
         if threshold > 0:
             likely = self._probability(scores) >= threshold
             boxes, scores = boxes[likely], scores[likely]
@@ -149,7 +157,7 @@ class Detector:
     def statistics(self, frame: NDArray[np.uint8], *, min_size: int | None = None) -> Statistics:
         """What a frame costs: windows, trees and time, part by part."""
         clock = Clock()
-        image = self._channels.image(frame)
+        image, _ = bordered(self._channels.image(frame), self.border)
         plan, spots = self._plan(image.shape[2], image.shape[1], _size("min_size", min_size), None)
         images = plan.images(image, self.model.cell) if plan.levels else []
         planes, found = self._room(plan)
@@ -225,9 +233,7 @@ class Detector:
                 if len(self._plans) >= PLANS:
                     self._plans.pop(next(iter(self._plans)))
                 plan = Pyramid.plan(self.model, *key, self.per_octave, self.stride, self.exact)
-                spots = np.empty(len(plan.levels) * self._runtime.spots_a_level, np.int64)
-                self._runtime.place(plan.table, spots)
-                self._plans[key] = plan, spots
+                self._plans[key] = plan, spots_on(plan, self._runtime)
             return self._plans[key]
 
     def _room(self, plan: Pyramid) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
@@ -246,6 +252,20 @@ class Detector:
         return np.nan_to_num(probability).astype(np.float32)
 
 
+def model_border(model: Model) -> float:
+    """How far beyond the frame a model was trained to look; 0 unless it says so."""
+    try:
+        share = float(model.metadata.get("border", "0"))
+    except ValueError:
+        return 0.0
+    return share if 0.0 <= share <= 0.5 else 0.0
+
+
+def within(boxes: NDArray[np.int32], width: int, height: int) -> NDArray[np.int32]:
+    """The parts of boxes that a frame shows."""
+    return np.clip(boxes, 0, [width, height, width, height]).astype(np.int32)
+
+
 def channels(model: Model) -> Channels:
     """The planes that a model looks at."""
     mode = "pixels" if model.kind == "haar" else model.channels
@@ -260,6 +280,13 @@ def runtime(model: Model) -> kernels.Runtime:
         model.depth, model.reject_shift, _nodes(model), model.feature, model.threshold.astype(np.int32),
         _rectangles(model), model.leaf, model.reject, accept, rejection(model),
     )  # fmt: skip
+
+
+def spots_on(plan: Pyramid, core: kernels.Runtime) -> NDArray[np.int64]:
+    """Where the nodes of a model look on the levels of a frame."""
+    spots = np.empty(len(plan.levels) * core.spots_a_level, np.int64)
+    core.place(plan.table, spots)
+    return spots
 
 
 def rejection(model: Model) -> NDArray[np.int32]:

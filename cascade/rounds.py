@@ -198,6 +198,8 @@ class BoostingRun:
     def _reason_to_stop(self, tree_error: float) -> str:
         if tree_error == 0.0 and self.settings.loss in ("adaboost", "vebboost", "ebboost"):
             return f"round {len(self._trees)} made no mistake at all"
+        if self._loss < self.settings.enough:
+            return f"the training loss is below {self.settings.enough:g}"
         patience = self.settings.patience
         if patience is not None and len(self._history) - best_round(self._history) >= patience:
             return f"no better on validation data for {patience} rounds"

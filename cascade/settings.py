@@ -25,6 +25,7 @@ class Settings:
     feature_fraction: float = 1.0  # LazyBoost: the share of the features that a round looks at
     sample_fraction: float = 1.0  # StochasticBoost: the share of the samples
     seed: int = 0
+    enough: float = 0.0  # stop once the training loss is below this
     patience: int | None = None  # stop after so many rounds without a lower validation loss
 
     def __post_init__(self) -> None:
@@ -47,6 +48,8 @@ class Settings:
         _share("shrinkage", self.shrinkage)
         for name in ("trim", "feature_fraction", "sample_fraction"):
             _share(name, getattr(self, name))
+        if not _number(self.enough) or not 0.0 <= self.enough < 1.0:
+            raise ValueError(f"enough must be a loss from 0 to below 1, got {self.enough!r}")
         if not _number(self.lam) or not 0.0 <= self.lam <= 1.0:
             raise ValueError(f"lam must be between 0 and 1, got {self.lam!r}")
         if self.loss == "ebboost" and self.depth != 1:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from cascade import channels
 from cascade._ext import detect as kernels
 from cascade.boxes import Detections
-from cascade.detector import MOST, Detector, runtime
+from cascade.detector import MOST, Detector, runtime, spots_on
 from cascade.detector import channels as channels_of
 from cascade.model import NEVER_ACCEPT, NEVER_REJECT, Model
 from cascade.pyramid import Pyramid
@@ -120,9 +120,7 @@ def scanned(model, image, plan, threads=1):
     counts, visits = np.empty((2, len(plan.levels)), np.int64)
     images = plan.images(channels_of(model).image(image), model.cell)
     core = runtime(model)
-    spots = np.empty(len(plan.levels) * core.spots_a_level, np.int64)
-    core.place(plan.table, spots)
-    core.detect(images, plan.table, spots, planes, found, counts, visits, threads)
+    core.detect(images, plan.table, spots_on(plan, core), planes, found, counts, visits, threads)
     assert (planes[-64:] == 77).all()
     assert (found[-16:] == -77).all()
     pairs = np.concatenate(

@@ -18,7 +18,10 @@ LAYERS = {
         "settings", "samples", "subsets", "heavy", "quickboost", "leaves", "ebboost", "rounds", "resume",
         "boosting", "dataset",
     },
-    "L4": {"classifier", "tabular", "margins"},
+    "L4": {
+        "classifier", "tabular", "margins", "recipe", "template", "jitter", "sampling", "mining",
+        "softcascade", "calibration", "trainingfile", "training", "evaluation",
+    },
     "tools": {"tools"},
     "top": {"__init__", "__main__"},
 }
