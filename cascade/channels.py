@@ -78,10 +78,9 @@ def colours(frame: Any) -> Image:
     return np.stack(_split(frame)) if frame.size else np.empty((3, *frame.shape[:2]), np.uint8)
 
 
-def bordered(image: Image, share: float) -> tuple[Image, int]:
-    """An image whose edges go on beyond it by a share of its shorter side, and how many pixels that is."""
-    shorter = min(image.shape[1:])
-    edge = min(round(share * shorter), shorter - 1)
+def bordered(image: Image, share: int) -> tuple[Image, int]:
+    """An image whose edges go on by `share` / 256 of its shorter side, and how many pixels that is."""
+    edge = min(image.shape[1:]) * share >> 8
     if edge < 1:
         return image, 0
     return np.pad(image, ((0, 0), (edge, edge), (edge, edge)), mode="edge"), edge

@@ -81,7 +81,7 @@ class Detector:
     stride : cells from one window to the next.
     overlap : boxes that overlap a better one by at least this share are dropped.
     measure : "iou", or "smaller" for the share of the smaller box.
-    border : how far beyond the frame to look for objects that it cuts off, as a share of its shorter side;
+    border : how far beyond the frame to look for objects that it cuts off, in 1/256 of its shorter side;
         None is what the model was trained for.
     neighbours : if given, boxes that overlap are averaged instead, and a box needs so many others beside it.
     """
@@ -96,7 +96,7 @@ class Detector:
         stride: int = 1,
         overlap: float = 0.5,
         measure: str = "smaller",
-        border: float | None = None,
+        border: int | None = None,
         neighbours: int | None = None,
     ) -> None:
         if not isinstance(model, Model):
@@ -112,8 +112,7 @@ class Detector:
             raise ValueError("overlap must be above 0, for all boxes overlap by nothing, got 0")
         self._overlap = max(1, round(256 * overlap))  # in the integers that boxes are compared in
         self._measure = measure
-        self.border = model_border(model) if border is None else border
-        _share("border", self.border)
+        self.border = model.border if border is None else _whole("border", border, 0, 128)
         suppress(np.empty((0, 4), np.int32), np.empty(0, np.int32), self._overlap, measure)  # check both
         self._channels = channels(model)
         self._runtime = runtime(model)
@@ -250,15 +249,6 @@ class Detector:
         with np.errstate(all="ignore"):  # a strange but valid model may overflow here, which hurts nobody
             probability = self.model.sigmoid(scores.astype(np.float64) * self.model.score_unit)
         return np.nan_to_num(probability).astype(np.float32)
-
-
-def model_border(model: Model) -> float:
-    """How far beyond the frame a model was trained to look; 0 unless it says so."""
-    try:
-        share = float(model.metadata.get("border", "0"))
-    except ValueError:
-        return 0.0
-    return share if 0.0 <= share <= 0.5 else 0.0
 
 
 def within(boxes: NDArray[np.int32], width: int, height: int) -> NDArray[np.int32]:

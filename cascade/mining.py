@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from cascade.channels import bordered
 from cascade.dataset import Sample
-from cascade.detector import channels, model_border, runtime, spots_on, within
+from cascade.detector import channels, runtime, spots_on, within
 from cascade.evaluation import Truth, overlaps
 from cascade.model import Model
 from cascade.pyramid import Pyramid
@@ -95,7 +95,7 @@ class Scanner:
 
     def __init__(self, model: Model) -> None:
         self.model = model
-        self._channels, self._border = channels(model), model_border(model)
+        self._channels, self._border = channels(model), model.border
         self._runtime = runtime(model)
         self._rooms = threading.local()
 

@@ -53,6 +53,7 @@ class Model:
     normalise: int = 0  # the constant of local gradient normalisation, 0 for none
     window: tuple[int, int]  # width and height in cells
     box: tuple[int, int, int, int]  # the object in the window: x, y, width, height in 1/256 of a cell
+    border: int = 0  # how far beyond a frame to look for what it cuts off, in 1/256 of its shorter side
     lambdas: tuple[int, ...]  # power-law exponents of colour, magnitude, orientations in 1/65536
     feature: NDArray[np.uint16]  # (T, 2^D - 1): (plane * height + y) * width + x, or a rectangle's number
     threshold: NDArray[np.uint8] | NDArray[np.int32]  # (T, 2^D - 1), bytes but for rect
@@ -185,6 +186,7 @@ def _checked_numbers(given: Fields) -> Fields:
         "smooth": _whole("smooth", given["smooth"], 0, 1),
         "normalise": _whole("normalise", given["normalise"], 0, 0 if haar else 255),
         "lambdas": _wholes("lambdas", given["lambdas"], 3, -MAX_LAMBDA, MAX_LAMBDA),
+        "border": _whole("border", given["border"], 0, 128),
         "reject_shift": _whole("reject_shift", given["reject_shift"], 0, 15),
         "score_unit": _checked_unit(given["score_unit"]),
         "sigmoid": _checked_sigmoid(given["sigmoid"]),

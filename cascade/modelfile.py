@@ -47,13 +47,15 @@ HEAD: Final = (
     ("kind", "<B"), ("channels", "<B"), ("cell", "<B"), ("smooth", "<B"), ("normalise", "<B"),
     ("window", "<2B"), ("depth", "<B"), ("trees", "<H"), ("number of rectangles", "<H"),
     ("number of classes", "<B"), ("number of metadata entries", "<B"), ("reject_shift", "<B"),
-    ("reserved", "<B"), ("score_unit", "<d"), ("box", "<4i"), ("lambdas", "<3i"),
+    ("border", "<B"), ("score_unit", "<d"), ("box", "<4i"), ("lambdas", "<3i"),
 )  # fmt: skip
-PLAIN: Final = ("cell", "smooth", "normalise", "window", "reject_shift", "score_unit", "box", "lambdas")
+PLAIN: Final = (
+    "cell", "smooth", "normalise", "window", "reject_shift", "border", "score_unit", "box", "lambdas",
+)  # fmt: skip
 HEAD_SIZE: Final = sum(struct.calcsize(code) for _, code in HEAD)
 LIMITS: Final = {
     "trees": (1, MAX_TREES), "depth": (1, MAX_DEPTH), "number of classes": (1, MAX_CLASSES),
-    "reserved": (0, 0), "kind": (0, len(KINDS) - 1), "channels": (0, len(CHANNELS) - 1),
+    "kind": (0, len(KINDS) - 1), "channels": (0, len(CHANNELS) - 1),
 }  # fmt: skip
 # Control characters, those of lines and of writing direction among them.
 FORBIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
@@ -157,7 +159,6 @@ def _packed_head(fields: Mapping[str, Any]) -> bytes:
         "number of rectangles": len(fields["rectangles"]),
         "number of classes": len(fields["classes"]),
         "number of metadata entries": len(fields["metadata"]),
-        "reserved": 0,
     }
     parts = []
     for field, code in HEAD:
@@ -285,7 +286,7 @@ def _head(view: memoryview, place: range) -> tuple[Fields, Places]:
         found = struct.unpack_from(code, view, at)
         low, high = LIMITS.get(field, (None, None))
         if low is not None and not low <= found[0] <= high:
-            rule = "values" if field in ("kind", "channels", "reserved") else "limits"
+            rule = "values" if field in ("kind", "channels") else "limits"
             raise ModelFormatError(at, rule, f"{field} must be {low} to {high}, got {found[0]}")
         size = struct.calcsize(code)
         places[field] = range(at, at + size, size // len(found))

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from cascade.channels import PLANES
 from cascade.dataset import Box, Sample
-from cascade.detector import model_border
 from cascade.features import CellPool, Pool
 from cascade.model import NEVER_REJECT, Model
 from cascade.recipe import TrainingSettings
@@ -56,7 +55,7 @@ class Template:
     box: tuple[int, int, int, int]  # of the object, in 1/256 of a cell
     channels: str = "grey"  # or colour
     lambdas: tuple[int, int, int] = LAMBDAS
-    border: float = 0.0  # how far beyond a picture objects are looked for, as a share of its shorter side
+    border: int = 0  # how far beyond a picture objects are looked for, in 1/256 of its shorter side
 
     @classmethod
     def of(cls, samples: Sequence[Sample], settings: TrainingSettings) -> "Template":
@@ -75,11 +74,11 @@ class Template:
             channels = "colour" if look.coloured > 0.5 else "grey"
         if border is None:
             border = BORDER if look.cut > OFTEN_CUT else 0.0
-        return cls.around(width * shrink, height * shrink, channels, border, settings)
+        return cls.around(width * shrink, height * shrink, channels, round(256 * border), settings)
 
     @classmethod
     def around(
-        cls, width: float, height: float, channels: str, border: float,
+        cls, width: float, height: float, channels: str, border: int,
         settings: TrainingSettings,
     ) -> "Template":  # fmt: skip
         """A window around an object of so many pixels."""
@@ -99,7 +98,7 @@ class Template:
             raise ValueError(f"expected a model of cell features, got {model.kind}")
         lambdas = model.lambdas[0], model.lambdas[1], model.lambdas[2]
         return cls(model.cell, model.smooth, model.normalise, model.window, model.box, model.channels,
-                   lambdas, model_border(model))  # fmt: skip
+                   lambdas, model.border)  # fmt: skip
 
     @property
     def pool(self) -> Pool:
@@ -132,7 +131,7 @@ class Template:
             normalise=self.normalise, window=self.window, box=self.box, lambdas=self.lambdas,
             **self.pool.fields(trees), leaf=leaf, reject=reject, reject_shift=shift,
              score_unit=SCORE_UNIT, sigmoid=sigmoid, classes=classes,
-            metadata={**({"border": f"{self.border:g}"} if self.border else {}), **(metadata or {})},
+            border=self.border, metadata=metadata or {},
         )  # fmt: skip
 
 

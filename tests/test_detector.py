@@ -1,6 +1,7 @@
 """The batched, threaded detector against the plain core and the twin, bit for bit; frames, sizes, traces."""
 
 import threading
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -696,6 +697,22 @@ def test_only_the_best_of_very_many_candidates_are_told_apart():
     np.testing.assert_array_equal(found.score, scores[kept])
 
 
+@pytest.mark.parametrize("shape", [(60, 80), (81, 50), (3, 3), (0, 5)], ids=str)
+def test_objects_that_a_frame_cuts_off_are_looked_for_beyond_it(shape):
+    """As in a frame whose edges go on; boxes end where the frame does."""
+    image = photo(*shape)
+    for border in (0, 1, 64, 128):
+        edge = min(shape) * border // 256
+        padded = np.pad(image, edge, mode="edge")
+        wide = Detector(FACES, overlap=1.0, measure="iou", border=0).detect(padded)
+        boxes = np.clip(wide.xyxy - edge, 0, [*shape[::-1]] * 2) if image.size else wide.xyxy
+        for detector in (Detector(FACES, border=border), Detector(replace(FACES, border=border))):
+            found = detector.detect(image)
+            kept = suppress(boxes.astype(np.int32), wide.score, 128, "smaller")
+            np.testing.assert_array_equal(found.xyxy, boxes[kept])
+            np.testing.assert_array_equal(found.score, wide.score[kept])
+
+
 def test_grouping(detector):
     """Boxes that overlap are averaged, and those that stand alone dropped."""
     boxes, scores, _ = plain(FACES, photo(60, 80), plan_of(FACES, photo(60, 80)))
@@ -754,7 +771,9 @@ def test_any_number_of_threads():
         assert Detector(FACES, threads).detect(photo(90, 120)) == expected
 
 
-@pytest.mark.parametrize("name", ["threads", "per_octave", "stride", "overlap", "measure", "neighbours"])
+@pytest.mark.parametrize(
+    "name", ["threads", "per_octave", "stride", "overlap", "measure", "neighbours", "border"]
+)
 @pytest.mark.parametrize("value", [-1, 1.5, "2", 10**30, float("nan")])
 def test_bad_settings_are_refused(name, value):
     with pytest.raises(ValueError, match=f"{name}.*got"):

@@ -13,7 +13,7 @@ from cascade.template import Template
 from cascade.trees import Trees
 from tests.rings import Shown, picture, place
 
-TEMPLATE = Template.around(16.0, 16.0, "grey", 0.0, TrainingSettings(context=0.25))
+TEMPLATE = Template.around(16.0, 16.0, "grey", 0, TrainingSettings(context=0.25))
 
 
 @pytest.fixture(scope="module")

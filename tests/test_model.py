@@ -88,6 +88,7 @@ def models(draw, kinds: tuple[str, ...] = KINDS, deepest: int = 8) -> Model:
         channels=channels,
         cell=1 if kind == "haar" else draw(st.sampled_from([2, 4])),
         smooth=draw(st.integers(0, 1)),
+        border=draw(st.integers(0, 128)),
         normalise=0 if kind == "haar" else draw(st.integers(0, 255)),
         window=window,
         box=(*starts, *sizes),

@@ -18,7 +18,7 @@ SETTINGS = TrainingSettings(side=16, context=0.25, channels="grey", border=0.0)
 
 
 def template(settings=SETTINGS):
-    return Template.around(16.0, 16.0, "grey", 0.0, settings)
+    return Template.around(16.0, 16.0, "grey", 0, settings)
 
 
 def scene(seed=0):
@@ -126,7 +126,7 @@ def test_a_template_follows_the_objects():
     small = [Shown(scene(i), (Box(10, 10, 12, 12),)) for i in range(3)]
     assert Template.of(small, TrainingSettings()).object_size == (12.0, 12.0)
     cut = [Shown(scene(i), (Box(0, 40, 30, 30),)) for i in range(3)]
-    assert Template.of(cut, TrainingSettings()).border == 0.25
+    assert Template.of(cut, TrainingSettings()).border == 64
     blue = np.dstack([scene(), scene() // 2, scene() // 2])
     assert Template.of([Shown(blue, (Box(9, 9, 30, 30),))], TrainingSettings()).channels == "colour"
     with pytest.raises(ValueError, match="none with a box"):

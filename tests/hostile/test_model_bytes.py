@@ -187,7 +187,7 @@ NAN, INFINITY = struct.pack("<d", float("nan")), struct.pack("<d", float("inf"))
         ("cell", "HEAD", 8, b"\1\x10", 8, "limits", "trees must be 1 to 4096, got 4097"),
         ("cell", "HEAD", 12, b"\0", 12, "limits", "number of classes must be 1 to 255, got 0"),
         ("cell", "HEAD", 14, b"\x10", 14, "values", "reject_shift must be"),
-        ("cell", "HEAD", 15, b"\1", 15, "values", "reserved must be 0 to 0, got 1"),
+        ("cell", "HEAD", 15, b"\x81", 15, "values", "border must be a whole number, 0 to 128, got 129"),
         ("cell", "HEAD", 16, NAN, 16, "values", "score_unit must be a finite number, got nan"),
         ("cell", "HEAD", 16, INFINITY, 16, "values", "score_unit must be a finite number, got inf"),
         ("cell", "HEAD", 16, bytes(8), 16, "values", "score_unit must be above 0"),
