@@ -28,6 +28,7 @@ from cascade.template import Template
 from cascade.threads import thread_count
 from cascade.trainingfile import TrainingFile
 
+WARM = 8  # trees after which their time can be told; the first take longer
 ENOUGH = 0.005  # of the negatives wanted: a stage that finds fewer new ones is the last but one
 
 
@@ -138,7 +139,7 @@ class Run:
         start = time.perf_counter()
 
         def report(now: Round) -> None:
-            each = (time.perf_counter() - start) / now.number
+            each = (time.perf_counter() - start) / now.number if now.number >= WARM else float("nan")
             left = each * (sum(self.settings.stages[stage:]) - now.number)
             left += self.mining_seconds * (len(self.settings.stages) - 1 - stage)
             self.tell(Progress("boosting", stage + 1, len(self.settings.stages), now.number, now.loss,
