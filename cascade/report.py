@@ -75,14 +75,14 @@ def _headline(model: Model, measured: Findings) -> list[tuple[str, str]]:
     figures = [
         ("of the objects found at 1 false positive per image", percent(result.recall_1)),
         ("at 0.1 false positives per image", percent(result.recall_01)),
-        ("log-average miss rate", percent(result.log_average_miss_rate)),
     ]
-    if result.ap50 >= 0:
+    if not measured.crops:
         figures.insert(0, ("average precision at an overlap of 0.5", f"{result.ap50:.3f}"))
+        figures.append(("log-average miss rate", percent(result.log_average_miss_rate)))
     if measured.speed is not None:
         spent = 1000 * sum(measured.speed.seconds.values())
         figures.append((f"a picture of {sides(*measured.size)}, one thread", f"{number(spent, 2)}{SPACE}ms"))
-    return [*figures, ("of model", f"{len(model.to_bytes()) / 1000:,.1f}{SPACE}KB")]
+    return [*figures, ("model file", f"{len(model.to_bytes()) / 1000:,.1f}{SPACE}KB")]
 
 
 def _verdict(measured: Findings) -> str:

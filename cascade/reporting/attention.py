@@ -82,7 +82,9 @@ def _framed(model: Model, frame: Frame, box: Box, zoom: float, size: tuple[int, 
     """One object where the model's window has it, `zoom` times as large."""
     x, y, w, h = (side * model.cell * zoom / UNIT for side in model.box)
     across, up = w / box.width, h / box.height
-    matrix = np.array([[across, 0, x - across * box.x], [0, up, y - up * box.y]])
+    # Pixels are places from their middle on; boxes from their corner on.
+    start = x - across * (box.x - 0.5) - 0.5, y - up * (box.y - 0.5) - 0.5
+    matrix = np.array([[across, 0.0, start[0]], [0.0, up, start[1]]])
     cut = cv2.warpAffine(frame, matrix, size, flags=cv2.INTER_AREA, borderMode=cv2.BORDER_REFLECT_101)
     return np.asarray(cut, np.uint8)
 

@@ -211,7 +211,8 @@ def losses(stages: Sequence[Sequence[float]]) -> str:
     most = max(len(stage) for stage in stages)
     return chart(
         "Loss", f"Training loss after each tree, {number(known[-1])} at the end",
-        Axis("trees", 1, max(2, most), log=True), Axis("loss", min(known) * 0.8, 1.0, log=True), lines,
+        Axis("trees", 1, max(2, most), log=True),
+        Axis("loss", min(known) * 0.8, max(1.0, *known), log=True), lines,
         remark="Each stage begins anew, on harder negatives: those that the one before took for objects.",
     )  # fmt: skip
 

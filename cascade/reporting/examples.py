@@ -3,15 +3,19 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from cascade.dataset import ImageError, Sample
+from cascade.dataset import Box, ImageError, Sample
 from cascade.detector import Detector
 from cascade.evaluation import NOTHING, Evaluation, Found, Truth, assigned, overlaps
+from cascade.jitter import Draw
+from cascade.recipe import TrainingSettings
+from cascade.reporting.paths import Paths
 from cascade.reporting.pictures import Corners, Frame, Outline, thumbnail
 from cascade.reporting.text import amount, escaped, number, sides
+from cascade.sampling import PER_OCTAVE, Sampler
+from cascade.template import Template
 
 SHOWN = 8  # of a kind
 NEAR = 0.1  # overlap that is worth a word
@@ -125,10 +129,21 @@ class Gallery:
             return f"{self._said(one)}, too low"
         if one.overlap >= NEAR:
             return f"a box overlaps it by {_down(one.overlap)} only"
-        trace = self.detector.trace(window_around(self.detector, frame, one.box))
-        if trace.accepted:
+        trees, depth = len(self.detector.model), self.reach(frame, one.box)
+        if depth > trees:
             return "passed over between two steps"
-        return f"rejected by tree {len(trace.scores):,} of {trace.trees:,}"
+        return f"rejected by tree {depth:,} of {trees:,}"
+
+    def reach(self, frame: Frame, box: Corners) -> int:
+        """Which tree rejects the window that gets furthest around a box, in the sizes that the scan has; one
+        more than there are if none does."""
+        model = self.detector.model
+        sampler = Sampler(Template.of_model(model), TrainingSettings())
+        image = sampler.channels.image(frame)
+        whole = Box(box[0], box[1], max(1.0, box[2] - box[0]), max(1.0, box[3] - box[1]))
+        windows = np.stack([sampler.window(image, whole, Draw(), rung) for rung in range(PER_OCTAVE)])
+        paths = Paths.of(model, windows, windows[:0])
+        return int(paths.depths(paths.objects).max())
 
     def _strip(self, examples: list[Example], title: str, words: list[str]) -> str:
         figures = [self._figure(one, title, said) for one, said in zip(examples, words, strict=True)]
@@ -153,17 +168,6 @@ class Gallery:
             return self.samples[one.picture].read()
         except ImageError:  # it was there a moment ago
             return None
-
-
-def window_around(detector: Detector, frame: Frame, box: Corners) -> Frame:
-    """What the model's window would show of an object: its box, and what the window has around it."""
-    model = detector.model
-    x, y, w, h = model.box
-    across, up = (box[2] - box[0]) / w, (box[3] - box[1]) / h  # pixels for each 1/256 of a cell
-    size = [max(1, round(256 * model.window[i] * (across, up)[i])) for i in (0, 1)]
-    matrix = np.array([[1.0, 0.0, x * across - box[0]], [0.0, 1.0, y * up - box[1]]])
-    cut = cv2.warpAffine(frame, matrix, size, flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-    return np.asarray(cut, np.uint8)
 
 
 def summary(examples: Examples, pictures: int) -> str:

@@ -19,7 +19,8 @@ from cascade.template import Template
 from cascade.work import fastest
 
 IOU = 0.5
-PICTURES = 300  # that are measured on, at most, spread over all there are
+PICTURES, FEWEST = 300, 40  # that are measured on, at most, spread over all there are
+PIXELS = 200_000_000  # of all of them together, unless that would be too few pictures
 OBJECTS = 400  # whose windows are followed through the trees
 BACKGROUNDS = 4000  # windows without an object that are
 SCENES = 40  # pictures that these are taken from
@@ -46,7 +47,7 @@ def findings(
     if not _shows_objects(scenes) and _shows_objects(_scenes(test)):
         scenes = _scenes(test)
     crops = not _shows_objects(scenes)
-    scenes = _spread(scenes, PICTURES)
+    scenes = _spread(scenes, _most(scenes))
     showing = _spread([sample for sample in held if _shows_objects([sample])], OBJECTS)
     template = Template.of_model(model)
     bags = Bags.of(template, showing, settings, threads)
@@ -90,6 +91,14 @@ def _of_crops(
         trees_per_window=there.trees_per_window if there else math.nan, curve=curve, truths=truths,
         found=found,
     )  # fmt: skip
+
+
+def _most(scenes: Sequence[Sample]) -> int:
+    """How many pictures to measure on: fewer where they are large, going by one of them."""
+    if not scenes:
+        return 0
+    pixels = math.prod(scenes[len(scenes) // 2].read().shape[:2])
+    return max(FEWEST, min(PICTURES, PIXELS // max(1, pixels)))
 
 
 def _scenes(samples: Sequence[Sample]) -> list[Sample]:

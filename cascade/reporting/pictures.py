@@ -28,11 +28,10 @@ class Outline:
 
 def data_uri(image: NDArray[np.uint8], lossless: bool = False) -> str:
     """A picture as an address that holds it: JPEG, or PNG where every byte or transparency counts."""
-    options = [] if lossless else [int(cv2.IMWRITE_JPEG_QUALITY), QUALITY]
-    done, data = cv2.imencode(".png" if lossless else ".jpg", image, options)
-    if not done:
-        raise ValueError(f"expected a picture that can be encoded, got {image.dtype} of {image.shape}")
-    kind = "png" if lossless else "jpeg"
+    if not image.size:
+        raise ValueError(f"expected a picture with pixels, got shape {image.shape}")
+    kind, options = ("png", []) if lossless else ("jpeg", [int(cv2.IMWRITE_JPEG_QUALITY), QUALITY])
+    _, data = cv2.imencode(f".{kind}", image, options)
     return f"data:image/{kind};base64,{base64.b64encode(np.asarray(data).tobytes()).decode()}"
 
 
