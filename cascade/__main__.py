@@ -12,6 +12,7 @@ COMMANDS = {
     "train": "a detector from a folder of pictures",
     "calibrate": "set how early a model rejects, and what its scores mean",
     "evaluate": "how good a model is on labelled pictures",
+    "models": "list the models that come with cascade",
     "demo": "train on faces from scikit-image and show what quick search saves",
 }
 

@@ -40,6 +40,11 @@ class Bags:
         windows = np.concatenate([np.empty((0, *template.shape), np.uint8), *parts])[:MOST]
         return cls(windows, np.arange(len(windows)) // draws)
 
+    def accepted(self, template: Template, trees: Trees) -> float:
+        """The share of the objects of which some window has a positive decision."""
+        found = self.objects[trees.decision(template.pool.values(self.windows)) > 0]
+        return len(np.unique(found)) / max(1, len(np.unique(self.objects)))
+
 
 @dataclass(frozen=True)
 class Calibrated:

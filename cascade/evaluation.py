@@ -9,7 +9,7 @@ lies in an ignored region counts neither for nor against.
 
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ MOST = 100  # boxes of a picture that count in average precision
 MISS_POINTS = tuple(10 ** (-2 + i / 4) for i in range(9))  # false positives per image, as ACF has them
 SAMPLED = 8  # pictures on which the work per window is counted
 HIT, FALSE, IGNORED = 1, 0, -1
+NOTHING, IN_IGNORED = -1, -2  # instead of the number of an object
 
 @dataclass(frozen=True)
 class Truth:
@@ -87,9 +88,11 @@ class Evaluation:
     ms_per_frame: float
     trees_per_window: float
     curve: Curve = field(repr=False)
+    truths: list[Truth] = field(repr=False)  # of each picture, and what was found in it
+    found: list[Found] = field(repr=False)
 
     def to_json(self) -> dict[str, Any]:
-        return {name: value for name, value in asdict(self).items() if name != "curve"}
+        return {name: value for name, value in vars(self).items() if isinstance(value, int | float)}
 
 
 def evaluate(
@@ -134,6 +137,8 @@ def evaluate(
         ms_per_frame=1000 * float(np.median(clock)),
         trees_per_window=trees / windows if windows else 0.0,
         curve=curve,
+        truths=truths,
+        found=found,
     )
 
 
@@ -171,19 +176,25 @@ def _flags(
 
 
 def match(truth: Truth, boxes: NDArray[np.float64], iou: float) -> NDArray[np.int8]:
-    """Which boxes, best first, find an object: each takes the free object it overlaps most, an ignored region
-    only if there is none."""
-    flag = np.full(len(boxes), FALSE, np.int8)
+    """Which boxes, best first, find an object."""
+    taken = assigned(truth, boxes, iou)
+    return np.where(taken >= 0, HIT, np.where(taken == IN_IGNORED, IGNORED, FALSE)).astype(np.int8)
+
+
+def assigned(truth: Truth, boxes: NDArray[np.float64], iou: float) -> NDArray[np.intp]:
+    """The number of the object that each box, best first, finds: each takes the free object it overlaps most,
+    an ignored region only if there is none."""
+    taken = np.full(len(boxes), NOTHING, np.intp)
     shared = overlaps(boxes, truth)
     free = ~truth.ignored
     for i, row in enumerate(shared):
         wanted = np.where(free, row, -1.0)
         best = len(row) - 1 - int(np.argmax(wanted[::-1])) if len(row) else 0  # of equals the last, as COCO
         if len(row) and wanted[best] >= min(iou, 1 - 1e-10):
-            flag[i], free[best] = HIT, False
+            taken[i], free[best] = best, False
         elif (row[truth.ignored] >= min(iou, 1 - 1e-10)).any():
-            flag[i] = IGNORED
-    return flag
+            taken[i] = IN_IGNORED
+    return taken
 
 
 def overlaps(boxes: NDArray[np.float64], truth: Truth) -> NDArray[np.float64]:

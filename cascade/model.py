@@ -23,6 +23,7 @@ from cascade.channels import PLANES
 from cascade.checkpoint import write_atomically
 from cascade.layout import MAX_DEPTH
 from cascade.modelfile import Buffer, FieldError, Fields, ModelFormatError
+from cascade.shipped import locate
 from cascade.sigmoid import Sigmoid
 
 __all__ = ["NEVER_ACCEPT", "NEVER_REJECT", "Model", "ModelFormatError"]
@@ -93,13 +94,14 @@ class Model:
 
     @classmethod
     def load(cls, source: str | os.PathLike[str] | Buffer) -> "Model":
-        """Read a model from a file or from its bytes; ModelFormatError if it is not one."""
+        """Read a model from a file, from its bytes, or a shipped one by its name, as "face"; ModelFormatError
+        if it is not one."""
         if isinstance(source, bytes | bytearray | memoryview):
             return cls.from_bytes(source)
         if not isinstance(source, str | os.PathLike):
             raise TypeError(f"expected a path or bytes, got {type(source).__name__}")
         try:
-            return cls.from_bytes(modelfile.read_file(Path(source)))
+            return cls.from_bytes(modelfile.read_file(locate(os.fspath(source))))
         except ModelFormatError as error:
             raise ModelFormatError(error.offset, error.rule, error.reason, str(source)) from None
 

@@ -28,6 +28,7 @@ from cascade.template import Template
 from cascade.threads import thread_count
 from cascade.trainingfile import TrainingFile
 
+WARM = 8  # trees after which their time can be told; the first take longer
 ENOUGH = 0.005  # of the negatives wanted: a stage that finds fewer new ones is the last but one
 
 
@@ -54,6 +55,9 @@ class Stage:
     negatives: int
     mined: int  # for the next stage
     images: int  # that were looked at for them
+    accepted: float  # of the held-out objects, the share that its trees accept
+    seconds: float
+    losses: list[float] = field(repr=False)  # after each tree
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,7 @@ class Trained:
     calibration: Calibrated
     stages: list[Stage]
     notes: list[str]  # what a person should know: files left out, negatives that ran out
+    run: "Run" = field(repr=False)  # the pictures and settings it came from
 
 
 @dataclass
@@ -80,6 +85,9 @@ class Run:
     stages: list[Stage] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     mining_seconds: float = 0.0
+    test: list[Sample] = field(default_factory=list)  # pictures that nothing was learned from
+    digests: list[bytes] = field(default_factory=list)  # of the pixels of the training pictures
+    clock: float = field(default_factory=time.perf_counter)  # when the stage began
 
     def finish(self) -> Trained:
         """Go through all stages, from the last one begun."""
@@ -91,10 +99,10 @@ class Run:
         for stage in range(first, len(s.stages)):
             grown = self._boost(stage, positives, negatives)
             if stage + 1 == len(s.stages):
-                self._note_stage(grown, positives, negatives, 0, 0)
+                self._note_stage(grown, bags, positives, negatives, 0, 0)
                 break
             found, images = self._mine(stage, grown, bags)
-            self._note_stage(grown, positives, negatives, len(found), images)
+            self._note_stage(grown, bags, positives, negatives, len(found), images)
             if len(found) < ENOUGH * s.negatives:
                 self.notes.append(
                     f"stage {stage + 1} of {len(s.stages)} found only {len(found)} new negatives in {images} "
@@ -105,7 +113,7 @@ class Run:
             self._save(stage + 1, negatives)
         self.tell(Progress("calibrating", len(self.stages), len(s.stages), len(grown.trees)))
         result = self._calibrate(grown, bags)
-        return Trained(result.model, result, self.stages, self.notes)
+        return Trained(result.model, result, self.stages, self.notes, self)
 
     def _begin(self) -> tuple[int, Windows]:
         """The first stage to do, and its negatives."""
@@ -138,7 +146,7 @@ class Run:
         start = time.perf_counter()
 
         def report(now: Round) -> None:
-            each = (time.perf_counter() - start) / now.number
+            each = (time.perf_counter() - start) / now.number if now.number >= WARM else float("nan")
             left = each * (sum(self.settings.stages[stage:]) - now.number)
             left += self.mining_seconds * (len(self.settings.stages) - 1 - stage)
             self.tell(Progress("boosting", stage + 1, len(self.settings.stages), now.number, now.loss,
@@ -178,10 +186,14 @@ class Run:
         )  # fmt: skip
 
     def _note_stage(
-        self, grown: Boosted, positives: Windows, negatives: Windows, mined: int, images: int
+        self, grown: Boosted, bags: Bags, positives: Windows, negatives: Windows, mined: int, images: int
     ) -> None:
-        loss = grown.history[-1].loss if grown.history else float("nan")
-        self.stages.append(Stage(len(grown.trees), loss, len(positives), len(negatives), mined, images))
+        losses = [row.loss for row in grown.history]
+        self.stages.append(Stage(
+            len(grown.trees), losses[-1] if losses else float("nan"), len(positives), len(negatives), mined,
+            images, bags.accepted(self.template, grown.trees), time.perf_counter() - self.clock, losses,
+        ))  # fmt: skip
+        self.clock = time.perf_counter()
 
     def _save(self, stage: int, negatives: Windows) -> None:
         if self.file is not None:
@@ -210,6 +222,7 @@ def training_run(
     notes = [f"{path}: {sentence}" for path, sentence in report.unreadable]
     samples = split(report.usable.samples, settings.validation, settings.seed, report.digests)
     training, held = divided(samples, settings.validation, settings.seed)
+    seen = set(map(id, training))
     template = Template.of(training, settings)
     file = None
     if folder is not None:
@@ -217,6 +230,9 @@ def training_run(
     run = Run(
         template, training, held, settings, workers, file, progress or (lambda now: None), name,
         (_class_name(dataset.classes),), notes=notes,
+        test=[sample for sample in samples if sample.part == "test"],
+        digests=[digest for sample, digest in zip(samples, report.digests, strict=True)
+                 if id(sample) in seen],
     )  # fmt: skip
     return run.finish()
 

@@ -10,7 +10,7 @@ LAYERS = {
     "L0": {"version", "layout", "threads", "_ext"},
     "L1": {
         "trees", "channels", "powerlaw", "features", "haar", "binning", "checkpoint", "sigmoid", "boxes",
-        "suppression",
+        "suppression", "shipped",
     },
     "L2": {"model", "modelfile"},
     "L3r": {"pyramid", "detector"},
@@ -20,7 +20,8 @@ LAYERS = {
     },
     "L4": {
         "classifier", "tabular", "margins", "recipe", "template", "jitter", "sampling", "mining",
-        "softcascade", "calibration", "trainingfile", "training", "evaluation",
+        "softcascade", "calibration", "trainingfile", "training", "evaluation", "work",
+        "reporting", "report", "runfolder",
     },
     "tools": {"tools"},
     "top": {"__init__", "__main__"},
@@ -36,7 +37,7 @@ BELOW = {
     "tools": {"L0", "L1", "L2", "L3r", "L3t", "L4", "top"},
     "top": {"L0", "L1", "L2", "L3r", "L3t", "L4"},
 }
-PACKAGES = {"dataset"}  # packages within cascade, each one name in the table above
+PACKAGES = {"dataset", "reporting"}  # packages within cascade, each one name in the table above
 FILES = [
     *sorted((ROOT / "cascade").glob("*.py")),
     *(file for package in sorted(PACKAGES) for file in sorted((ROOT / "cascade" / package).rglob("*.py"))),

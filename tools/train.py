@@ -1,18 +1,18 @@
 """`cascade train`: a detector from a folder of pictures."""
 
 import argparse
-import csv
-import io
-import json
+import shlex
 import sys
 import time
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from cascade.checkpoint import CheckpointError, write_atomically
-from cascade.dataset import Dataset, DatasetError, load
+from cascade.checkpoint import CheckpointError
+from cascade.dataset import Dataset, DatasetError, ImageError, load
 from cascade.recipe import TrainingSettings
+from cascade.report import Account
+from cascade.runfolder import MODEL, REPORT, write_run
 from cascade.training import Progress, Trained, training_run
 
 REDRAW = 0.2  # seconds between two states of the progress line
@@ -96,9 +96,23 @@ def main(argv: list[str]) -> int:
         print(f"\ncascade train: interrupted; to go on, give the same command with --resume "
               f"(what is done is in {folder})", file=sys.stderr)  # fmt: skip
         return 130
-    write(options.out, result, settings)
-    tell(options, result, time.perf_counter() - start)
+    seconds = time.perf_counter() - start
+    try:
+        write_run(options.out, result, account(options, seconds))
+    except (ImageError, OSError, ValueError) as error:
+        print(f"cascade train: could not write all of {options.out}: {error}", file=sys.stderr)
+        return 1
+    tell(options, result, seconds)
     return 0
+
+
+def account(options: argparse.Namespace, seconds: float) -> Account:
+    """What the report says about where the run came from and what to do next."""
+    model, data = (shlex.quote(str(path)) for path in (options.out / MODEL, options.data))
+    label = f" --class {shlex.quote(options.label)}" if options.label is not None else ""
+    commands = f"evaluate {model} {data}{label}", f"calibrate {model} {data}{label} --recall 0.95"
+    return Account(options.data.resolve().name, seconds, str(options.out / MODEL),
+                   tuple(f"cascade {command}" for command in commands))  # fmt: skip
 
 
 def dataset(options: argparse.Namespace) -> Dataset:
@@ -110,21 +124,6 @@ def dataset(options: argparse.Namespace) -> Dataset:
     return data.joined(*more) if more else data
 
 
-def write(folder: Path, result: Trained, settings: TrainingSettings) -> None:
-    """The run folder: the model, what it was trained with, and what each stage did."""
-    result.model.save(folder / "model.cascade")
-    write_atomically(folder / "args.json", (json.dumps(settings.to_json(), indent=2) + "\n").encode())
-    text = io.StringIO()
-    rows = [{"stage": i + 1, **vars(stage)} for i, stage in enumerate(result.stages)]
-    table = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
-    table.writeheader()
-    table.writerows(rows)
-    write_atomically(folder / "results.csv", text.getvalue().encode())
-    for left in (folder / "checkpoint").iterdir():
-        left.unlink()
-    (folder / "checkpoint").rmdir()
-
-
 def tell(options: argparse.Namespace, result: Trained, seconds: float) -> None:
     promise = result.calibration.promise
     for note in result.notes:
@@ -132,7 +131,7 @@ def tell(options: argparse.Namespace, result: Trained, seconds: float) -> None:
     print(f"\n{result.model.summary()}\n  trained in {seconds:.0f} s")
     print(f"  early rejection keeps {promise.kept} of {promise.objects} held-out objects that the trees "
           f"accept (95 % sure of at least {promise.least:.1%})")  # fmt: skip
-    print(f"\nnext: cascade evaluate {options.out / 'model.cascade'} {options.data}")
+    print(f"\nreport: {options.out / REPORT}\nnext: {account(options, seconds).next[0]}")
 
 
 def _reader(default: Any) -> Any:
