@@ -1,6 +1,5 @@
 """Negatives: the detector's own bytes, away from objects, and an end when there are no more."""
 
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -152,25 +151,20 @@ def test_crops_have_no_background(samples):
 
 def test_a_border_is_the_edge_going_on():
     image = np.arange(24, dtype=np.uint8).reshape(1, 4, 6)
-    wide, edge = bordered(image, 0.25)
+    wide, edge = bordered(image, 64)
     assert edge == 1
     np.testing.assert_array_equal(wide[0], np.pad(image[0], 1, mode="edge"))
-    assert bordered(image, 0.0)[0] is image
-    assert bordered(image[:, :1, :1], 0.5)[1] == 0
+    assert bordered(image, 0)[0] is image
+    assert bordered(image[:, :1, :1], 128)[1] == 0
 
 
 def test_a_border_finds_what_the_frame_cuts_off(samples):
     """With a border a detector sees more windows; what it finds is clipped to the frame."""
     frame = samples[0].read()
-    plain, wide = (Detector(model(0), overlap=1.0, border=border) for border in (0.0, 0.25))
+    plain, wide = (Detector(model(0), overlap=1.0, border=border) for border in (0, 64))
     assert wide.statistics(frame).windows > plain.statistics(frame).windows
     found = wide.detect(frame).xyxy
     assert len(found)
     assert found.min() >= 0
     assert found[:, 2].max() == 160  # one reaches the edge from beyond it
     assert found[:, 3].max() <= 120
-
-
-@pytest.mark.parametrize(("text", "border"), [("0.25", 0.25), ("7", 0.0), ("nan", 0.0), ("wide", 0.0)])
-def test_a_models_border_is_a_share_or_nothing(text, border):
-    assert Detector(replace(model(0), metadata={"border": text})).border == border
