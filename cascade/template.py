@@ -7,19 +7,20 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from cascade.channels import PLANES
+from cascade.channels import PLANES, Channels, Image
 from cascade.dataset import Box, Sample
 from cascade.features import CellPool, Pool
 from cascade.model import NEVER_REJECT, Model
+from cascade.powerlaw import USUAL, exponents
 from cascade.recipe import TrainingSettings
 from cascade.sigmoid import Sigmoid
 from cascade.trees import Trees
 
 UNIT = 256  # boxes inside a window are in 1/256 of a cell
 SCORE_UNIT = 1 / 256  # of a decision: what a leaf counts in
-LAMBDAS = (0, 7200, 7200)  # the power law of photos, in 1/65536: ACF's 0.11 for gradients
 LEAST_SIDE, LONGEST = 8, 128  # pixels of an object in its window
 LOOKS = 100  # pictures, at least, that are looked at before training
+LAWS, MIDDLE = 50, 512  # pictures that tell how planes change with scale, and pixels a side of their middles
 COLOURED = 4.0  # grey levels between the channels of a coloured picture, on average
 BORDER = 0.25  # how far to look beyond pictures that cut objects off
 OFTEN_CUT = 0.05  # of the objects
@@ -54,7 +55,7 @@ class Template:
     window: tuple[int, int]  # in cells
     box: tuple[int, int, int, int]  # of the object, in 1/256 of a cell
     channels: str = "grey"  # or colour
-    lambdas: tuple[int, int, int] = LAMBDAS
+    lambdas: tuple[int, int, int] = USUAL
     border: int = 0  # how far beyond a picture objects are looked for, in 1/256 of its shorter side
 
     @classmethod
@@ -74,7 +75,9 @@ class Template:
             channels = "colour" if look.coloured > 0.5 else "grey"
         if border is None:
             border = BORDER if look.cut > OFTEN_CUT else 0.0
-        return cls.around(width * shrink, height * shrink, channels, round(256 * border), settings)
+        template = cls.around(width * shrink, height * shrink, channels, round(256 * border), settings)
+        planes = Channels(channels, template.cell, template.smooth, template.normalise)
+        return replace(template, lambdas=power_law(samples, planes))
 
     @classmethod
     def around(
@@ -145,6 +148,18 @@ def object_sizes(samples: Sequence[Sample], crop_share: float) -> NDArray[np.flo
         if not box.ignore
     ]
     return np.array(rows, np.float64).reshape(-1, 2)
+
+
+def power_law(samples: Sequence[Sample], channels: Channels) -> tuple[int, int, int]:
+    """How the planes of some pictures change with scale, from the middles of a few of them."""
+    looked_at = samples[:: max(1, len(samples) // LAWS)]
+    return exponents((_middle(channels.image(sample.read())) for sample in looked_at), channels)
+
+
+def _middle(image: Image) -> Image:
+    _, height, width = image.shape
+    top, left = max(0, (height - MIDDLE) // 2), max(0, (width - MIDDLE) // 2)
+    return np.ascontiguousarray(image[:, top : top + MIDDLE, left : left + MIDDLE])
 
 
 def cut_sides(box: Box, size: tuple[int, int]) -> tuple[bool, bool, bool, bool]:
