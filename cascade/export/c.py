@@ -35,7 +35,8 @@ def _golden(model: Model, search: Search) -> dict[str, str]:
     answers = golden.answers(model, search)
     rows = []
     for answer in answers:
-        boxes = ", ".join("{{%d, %d, %d, %d}, %d}" % tuple(box) for box in answer.boxes or [[0] * 5])
+        best = answer.boxes or [[0] * 5]
+        boxes = ", ".join(f"{{{{{', '.join(map(str, box))}}}, {score}}}" for *box, score in best)
         numbers = f"{answer.trees}, {answer.count}, {answer.visits}u, {len(answer.boxes)}"
         rows.append(f"    {{{numbers}, {{{boxes}}}}}")
     return {
