@@ -22,7 +22,8 @@ def ram_bytes(model: Model, search: Search, width: int, height: int, *, grey: bo
     scratch = max(24 * base[0] + 64, 2 * _places(width, *base))
     work = max(scratch, _band_bytes(model, search, across, tall))
     planes = model.planes * across * tall
-    return search.candidates * OBJECT + sum(map(_aligned, (work, planes, colours * image)))
+    row = 6 * across if model.kind == "cell" else 0
+    return search.candidates * OBJECT + sum(map(_aligned, (row, work, planes, colours * image)))
 
 
 def _band_bytes(model: Model, search: Search, across: int, tall: int) -> int:

@@ -22,6 +22,9 @@
 #if defined(__GNUC__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-function"
+#define CASCADE_APART __attribute__((noinline)) /* its own frame on the stack, and once in the program */
+#else
+#define CASCADE_APART
 #endif
 
 /* Rows of windows that a band holds: more take more memory and fewer copies; 32767 keeps whole levels. The same in
@@ -36,6 +39,7 @@
 #define CASCADE_STACK_BYTES 1024
 
 #define CASCADE_WIDEST 8192 /* pixels a side of a frame, and of the first octave's image */
+#define CASCADE_LISTED 3    /* the deepest trees of cells that are run for a row of windows at once */
 
 /* Pixels of a frame, without gaps between its rows: grey levels; blue, green, red; or 5, 6 and 5 bits of red, green
  * and blue in two bytes, of which the low one comes first, or the high one as many cameras have it. */
@@ -106,10 +110,14 @@ typedef struct {
      (((plain) ? (size_t)((width) / 2) * (size_t)((height) / 2) : (size_t)(width) * (size_t)(height)) + \
       ((width) == (base_width) && (height) == (base_height) ? 0 : (size_t)(base_width) * (size_t)(base_height))))
 
+/* Bytes of a row of windows: scores and columns. */
+#define CASCADE_LIST_BYTES(kind, across) \
+    ((kind) == CASCADE_CELL ? CASCADE_ALIGNED((sizeof(int32_t) + sizeof(uint16_t)) * (size_t)(across)) : 0)
+
 /* Bytes that cascade_find needs beside the frame. `ratio` is that of the second scale, 0 if there is only one. */
 #define CASCADE_ROOM(kind, cell, planes, window_height, ratio, candidates, plain, width, height, base_width, \
                      base_height) \
-    ((size_t)(candidates) * sizeof(cascade_object) + \
+    ((size_t)(candidates) * sizeof(cascade_object) + CASCADE_LIST_BYTES(kind, (base_width) / (cell)) + \
      CASCADE_ALIGNED(CASCADE_LARGER( \
          CASCADE_LARGER(CASCADE_SCRATCH(base_width), 2 * CASCADE_PLACES(width, base_width, base_height)), \
          CASCADE_WORK_BYTES(kind, planes, window_height, ratio, (base_width) / (cell), (base_height) / (cell)))) + \
@@ -128,6 +136,8 @@ typedef struct {
     uint8_t *image;          /* of the octave, unless that is the frame */
     cascade_object *objects; /* a heap with the worst on top */
     int count;
+    int32_t *scores;         /* of a row of windows */
+    uint16_t *columns;       /* where they begin */
     uint32_t candidates;
     uint64_t visits;
 } cascade_job;
@@ -213,25 +223,97 @@ static int32_t cascade_pixel(int32_t place, int64_t up, int64_t down) {
 
 /* ---- Levels -------------------------------------------------------------------------------------------- */
 
-/* Scan `rows` rows of windows; the first lies in row `top` of what is in memory and in row y of the level. */
-static void cascade_scan(cascade_job *job, const cascade_place *place, const cascade_level *level, int top, int y,
-                         int rows) {
+/* A window that passed: the one at cell (x, y) of a level. */
+static void cascade_report(cascade_job *job, const cascade_place *place, int x, int y, int32_t score) {
     const cascade_search *search = job->search;
-    const int across = level->width - job->model->window_width + 1;
+    const int32_t left = 256 * x + search->x, top = 256 * y + search->y;
+    cascade_object object = {{0, 0, 0, 0}, score};
+    if (score < search->least) return;
+    object.box.left = cascade_pixel(left, place->x_up, place->x_down);
+    object.box.top = cascade_pixel(top, place->y_up, place->y_down);
+    object.box.right = cascade_pixel(left + search->width, place->x_up, place->x_down);
+    object.box.bottom = cascade_pixel(top + search->height, place->y_up, place->y_down);
+    cascade_keep(job, object);
+}
+
+/* One tree for the n windows of a list, which begin at columns `x` of row y; leaves those that it does not reject,
+ * and returns how many. */
+static int cascade_tree(const cascade_model *model, const cascade_level *level, int y, int tree, int depth,
+                        uint16_t *x, int32_t *scores, int n) {
+    const int nodes = (1 << depth) - 1;
+    const cascade_node *node = model->nodes + (size_t)tree * (size_t)nodes;
+    const int16_t *leaves = model->leaves + ((size_t)tree << depth);
+    const uint8_t *cells[(1 << CASCADE_LISTED) - 1];
+    uint8_t thresholds[(1 << CASCADE_LISTED) - 1];
+    const int16_t reject = model->reject[tree];
+    const int32_t limit = reject == CASCADE_NO_CHECK ? INT32_MIN : (int32_t)reject * (1 << model->reject_shift);
+    int left = 0;
+    for (int i = 0; i < nodes; i++) {
+        const size_t row = (size_t)node[i].plane * (size_t)level->height + (size_t)(y + node[i].y);
+        cells[i] = level->planes + row * (size_t)level->width + node[i].x;
+        thresholds[i] = node[i].threshold;
+    }
+    for (int i = 0; i < n; i++) {
+        const uint16_t column = x[i];
+        int at = 0;
+        for (int k = 0; k < depth; k++) at = 2 * at + 1 + (cells[at][column] > thresholds[at]);
+        const int32_t score = scores[i] + leaves[at - nodes];
+        x[left] = column;
+        scores[left] = score;
+        left += score > limit;
+    }
+    return left;
+}
+
+/* Take the windows that a tree accepts off the list: they are in. */
+static int cascade_accept(cascade_job *job, const cascade_place *place, int y, int tree, uint16_t *x, int32_t *scores,
+                          int n) {
+    const int16_t accept = job->model->accept[tree];
+    int left = 0;
+    for (int i = 0; i < n; i++) {
+        if (accept != CASCADE_NO_ACCEPT && scores[i] >= (int32_t)accept * (1 << job->model->reject_shift)) {
+            cascade_report(job, place, x[i], y, scores[i]);
+            continue;
+        }
+        x[left] = x[i];
+        scores[left++] = scores[i];
+    }
+    return left;
+}
+
+/* A row of windows of cells, in row `top` of what is in memory and in row y of the level, tree by tree: what a tree
+ * looks at is found out once for all of them. To the same scores as cascade_classify. */
+static void cascade_scan_list(cascade_job *job, const cascade_place *place, const cascade_level *level, int top,
+                              int y) {
+    const cascade_model *model = job->model;
+    int n = 0;
+    for (int x = 0; x + model->window_width <= level->width; x += job->search->stride) {
+        job->columns[n] = (uint16_t)x;
+        job->scores[n++] = 0;
+    }
+    for (int tree = 0; tree < model->trees && n; tree++) {
+        job->visits += (uint64_t)(n * model->depth);
+        n = model->depth == 2 ? cascade_tree(model, level, top, tree, 2, job->columns, job->scores, n)
+                              : cascade_tree(model, level, top, tree, model->depth, job->columns, job->scores, n);
+        if (model->accept) n = cascade_accept(job, place, y, tree, job->columns, job->scores, n);
+    }
+    for (int i = 0; i < n; i++) cascade_report(job, place, job->columns[i], y, job->scores[i]);
+}
+
+/* Scan `rows` rows of windows; the first lies in row 0 of what is in memory and in row y of the level. */
+static void cascade_scan(cascade_job *job, const cascade_place *place, const cascade_level *level, int y, int rows) {
+    const cascade_model *model = job->model;
     for (int row = 0; row < rows; row++) {
-        if ((y + row) % search->stride) continue;
-        for (int x = 0; x < across; x += search->stride) {
+        if ((y + row) % job->search->stride) continue;
+        if (model->kind == CASCADE_CELL && model->depth <= CASCADE_LISTED) {
+            cascade_scan_list(job, place, level, row, y + row);
+            continue;
+        }
+        for (int x = 0; x + model->window_width <= level->width; x += job->search->stride) {
             int32_t score = 0;
-            const int taken = cascade_classify(job->model, level, x, top + row, 0, &score);
-            job->visits += (uint64_t)((taken < 0 ? -taken : taken) * job->model->depth);
-            if (taken < 0 || score < search->least) continue;
-            const int32_t left = 256 * x + search->x, upper = 256 * (y + row) + search->y;
-            const cascade_object object = {{cascade_pixel(left, place->x_up, place->x_down),
-                                            cascade_pixel(upper, place->y_up, place->y_down),
-                                            cascade_pixel(left + search->width, place->x_up, place->x_down),
-                                            cascade_pixel(upper + search->height, place->y_up, place->y_down)},
-                                           score};
-            cascade_keep(job, object);
+            const int taken = cascade_classify(model, level, x, row, 0, &score);
+            job->visits += (uint64_t)((taken < 0 ? -taken : taken) * model->depth);
+            if (taken > 0) cascade_report(job, place, x, y + row, score);
         }
     }
 }
@@ -292,7 +374,7 @@ static void cascade_scan_cells(cascade_job *job, const cascade_place *place, con
                           width * (size_t)(height - 1));
         cascade_fill_cells(job, place, scale, rows, y, y ? height - 1 : 0, cascade_least(rows, place->height - y),
                            band);
-        cascade_scan(job, place, &level, 0, y, cascade_least(CASCADE_BAND, place->height - height + 1 - y));
+        cascade_scan(job, place, &level, y, cascade_least(CASCADE_BAND, place->height - height + 1 - y));
     }
 }
 
@@ -310,7 +392,7 @@ static void cascade_scan_sums(cascade_job *job, const cascade_place *place, cons
         if (y) cascade_slide(start, bands, size * word, stride * CASCADE_BAND * word, stride * (size_t)height * word);
         cascade_fill_sums(job, place, scale, rows, y, y ? height - 1 : 0, cascade_least(rows, place->height - y),
                           band, line);
-        cascade_scan(job, place, &level, 0, y, cascade_least(CASCADE_BAND, place->height - height + 1 - y));
+        cascade_scan(job, place, &level, y, cascade_least(CASCADE_BAND, place->height - height + 1 - y));
     }
 }
 
@@ -348,7 +430,7 @@ static int cascade_octave(cascade_job *job, const uint8_t *image, int width, int
             cascade_scan_cells(job, &place, scale);
         } else {
             const cascade_level level = {across, down, job->planes, NULL, NULL};
-            cascade_scan(job, &place, &level, 0, 0, down - model->window_height + 1);
+            cascade_scan(job, &place, &level, 0, down - model->window_height + 1);
         }
     }
     return 1;
@@ -436,8 +518,9 @@ static void cascade_run(cascade_job *job, const uint8_t *frame, int format) {
 
 /* The objects in a frame, best first. `memory` is aligned for uint32_t and has cascade_room(...) bytes or more; it
  * keeps the objects until the next call, and nothing else from call to call. */
-static int cascade_find(const cascade_model *model, const cascade_search *search, const uint8_t *frame, int format,
-                        int width, int height, void *memory, size_t bytes, cascade_found *found) {
+CASCADE_APART static int cascade_find(const cascade_model *model, const cascade_search *search, const uint8_t *frame,
+                                      int format, int width, int height, void *memory, size_t bytes,
+                                      cascade_found *found) {
     memset(found, 0, sizeof *found);
     if (!frame || format < CASCADE_GREY || format > CASCADE_RGB565_SWAPPED || width < 0 || height < 0 ||
         width > CASCADE_WIDEST || height > CASCADE_WIDEST || cascade_base(search, width) > CASCADE_WIDEST ||
@@ -459,8 +542,11 @@ static int cascade_find(const cascade_model *model, const cascade_search *search
     const int plain = format == CASCADE_GREY && cascade_colours(model) == 1;
     const size_t image = CASCADE_ALIGNED(CASCADE_IMAGE_BYTES(cascade_colours(model), plain, width, height,
                                                              job.base_width, job.base_height));
-    /* Objects, work, planes, images: those at the end are told from there, for work is whatever is left. */
-    job.work = (uint8_t *)memory + search->candidates * sizeof(cascade_object);
+    /* Objects, a row, work, planes, images: those at the end are told from there, for work is whatever is left. */
+    const size_t across = (size_t)(job.base_width / model->cell);
+    job.scores = (int32_t *)(void *)(job.objects + search->candidates);
+    job.columns = (uint16_t *)(void *)(job.scores + (model->kind == CASCADE_CELL ? across : 0));
+    job.work = (uint8_t *)job.scores + CASCADE_LIST_BYTES(model->kind, across);
     job.image = (uint8_t *)memory + cascade_room(model, search, format, width, height) - image;
     job.planes = job.image - planes;
     cascade_run(&job, frame, format);

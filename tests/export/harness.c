@@ -26,7 +26,7 @@ static const exported all[] = {
 /* Fill the stack below with paint; then see how much of it is gone. */
 typedef volatile uint8_t stack_byte;
 static stack_byte *paint(void) {
-    stack_byte here = 0, *below = &here - SPAN - 64;
+    stack_byte here = 0, *below = (stack_byte *)((uintptr_t)&here - SPAN - 64); /* this is below us, too */
     for (int i = 0; i < SPAN; i++) below[i] = PAINT;
     return below;
 }
