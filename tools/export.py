@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from cascade.checkpoint import write_atomically
-from cascade.export import c, json
+from cascade.export import arduino, c, json
 from cascade.export.failure import ExportError
 from cascade.export.folder import write_folder
 from cascade.export.search import Search
@@ -16,6 +16,7 @@ from cascade.tools.check import printable
 
 FORMATS = {
     "c": "a folder: runtime, tables, example and self-test in C99",
+    "arduino": "a zip: a library for Arduino, PlatformIO and ESP-IDF",
     "json": "one file, readable, from which the model can be had back",
     "cascade": "a model file again, from JSON",
 }
@@ -69,12 +70,16 @@ def export(model: Model, to: str, out: Path, search: Search) -> list[str]:
         outcome = c.checked(texts)
         write_folder(out, texts)
         return [*sizes(model, search), f"  self-test  {outcome}", f"  written    {out}: {', '.join(texts)}"]
+    if out.is_dir():
+        raise ExportError(f"expected a file to write, {out} is a folder")
+    if to == "arduino":
+        outcome = c.checked(c.sources(model, search))
+        write_atomically(out, arduino.archive(model, arduino.library(model, search)))
+        return [*sizes(model, search), f"  self-test  {outcome}", f"  written    {out}"]
     data = model.to_bytes() if to == "cascade" else json.to_json(model).encode()
     again = Model.load(data) if to == "cascade" else json.from_json(data)
     if again != model:
         raise ExportError("what was to be written does not read as the same model: please report this")
-    if out.is_dir():
-        raise ExportError(f"expected a file to write, {out} is a folder")
     write_atomically(out, data)
     return [f"{model.name}: {len(data):,} bytes, read back and the same", f"  written    {out}"]
 

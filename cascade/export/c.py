@@ -21,6 +21,7 @@ PATIENCE = 300  # seconds for a compiler, and for the self-test
 
 def sources(model: Model, search: Search) -> dict[str, str]:
     """The text of every file."""
+    search.detector(model)  # complains of settings that no detector has
     name = prefix(model.name)
     texts = {file: (files("cascade") / "runtime" / file).read_text("utf-8") for file in RUNTIME}
     texts[f"{name}.h"] = header(model, search)

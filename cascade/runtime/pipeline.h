@@ -156,6 +156,13 @@ static int cascade_base(const cascade_search *search, int side) {
     return (int)((int64_t)side * search->up / search->down);
 }
 
+/* Whether a frame can be of this format and size. */
+static int cascade_possible(const cascade_search *search, int format, int width, int height) {
+    return format >= CASCADE_GREY && format <= CASCADE_RGB565_SWAPPED && width >= 0 && height >= 0 &&
+           width <= CASCADE_WIDEST && height <= CASCADE_WIDEST && cascade_base(search, width) <= CASCADE_WIDEST &&
+           cascade_base(search, height) <= CASCADE_WIDEST;
+}
+
 /* Bytes that cascade_find needs beside a frame of this size. */
 static size_t cascade_room(const cascade_model *model, const cascade_search *search, int format, int width,
                            int height) {
@@ -522,10 +529,7 @@ CASCADE_APART static int cascade_find(const cascade_model *model, const cascade_
                                       int format, int width, int height, void *memory, size_t bytes,
                                       cascade_found *found) {
     memset(found, 0, sizeof *found);
-    if (!frame || format < CASCADE_GREY || format > CASCADE_RGB565_SWAPPED || width < 0 || height < 0 ||
-        width > CASCADE_WIDEST || height > CASCADE_WIDEST || cascade_base(search, width) > CASCADE_WIDEST ||
-        cascade_base(search, height) > CASCADE_WIDEST)
-        return CASCADE_BAD_FRAME;
+    if (!frame || !cascade_possible(search, format, width, height)) return CASCADE_BAD_FRAME;
     if (!memory || (uintptr_t)memory % sizeof(uint32_t) || bytes < cascade_room(model, search, format, width, height))
         return CASCADE_BAD_MEMORY;
     cascade_job job;

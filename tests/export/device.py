@@ -109,11 +109,10 @@ def write(folder: Path, exported: Sequence[Exported], seen: Sequence[Frame]) -> 
             file.write(frame.pixels.tobytes())
 
 
-def build(folder: Path, command: Sequence[str], program: str = "harness") -> Path:
+def build(folder: Path, command: Sequence[str], program: str, source: str = "harness.c") -> Path:
     """Compile the harness; warnings are errors."""
-    ran = subprocess.run(
-        [*command, *STRICT, "harness.c", "-o", program], cwd=folder, capture_output=True, text=True
-    )
+    whole = [*command, *STRICT, source, "-o", program]
+    ran = subprocess.run(whole, cwd=folder, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr[:3000]
     return folder / program
 
