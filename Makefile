@@ -1,7 +1,7 @@
 # Two commands do all the set-up on a machine that has Python >= 3.11, a C compiler and make:
 #   make demo    trains, prints what it did, writes pictures
 #   make test    installs what the tests need and runs them
-# Further: make bench, make lint, make test-opencv4, make sanitize, make fuzz, make broken,
+# Further: make bench, make lint, make test-opencv4, make test-devices, make sanitize, make fuzz, make broken,
 # make build (kernels only), make clean.
 # Another interpreter: make test PYTHON=python3.12
 
@@ -11,7 +11,7 @@ BIN := $(VENV)/bin
 OPENCV4 := build/venv-opencv4
 SOURCES := pyproject.toml setup.py $(wildcard cython_ext/* cascade/runtime/*)
 
-.PHONY: demo test test-opencv4 lint sanitize fuzz broken bench build clean
+.PHONY: demo test test-opencv4 test-devices lint sanitize fuzz broken bench build clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.installed-demo
@@ -30,6 +30,18 @@ test-opencv4:
 	$(OPENCV4)/bin/python -m pip install --quiet --disable-pip-version-check 'opencv-python>=4.14,<5'
 	$(OPENCV4)/bin/python -c 'import cv2; print("OpenCV", cv2.__version__); assert cv2.__version__ < "5"'
 	$(OPENCV4)/bin/python -m pytest -q
+
+# Exported C on other processors and on Cortex-M boards, under emulation. The tool chains are Debian's; they are
+# installed if one is missing.
+DEVICES := clang qemu-user-static gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-arm-linux-gnueabihf \
+  libc6-dev-armhf-cross gcc-s390x-linux-gnu libc6-dev-s390x-cross gcc-arm-none-eabi libnewlib-arm-none-eabi \
+  qemu-system-arm
+
+test-devices: $(VENV)/.installed-test
+	@dpkg-query -W $(DEVICES) > /dev/null 2>&1 || \
+	  { $$(test "$$(id -u)" = 0 || echo sudo) apt-get update -q && \
+	    $$(test "$$(id -u)" = 0 || echo sudo) apt-get install -q -y --no-install-recommends $(DEVICES); }
+	CASCADE_DEVICES=1 $(BIN)/python -m pytest -q tests/export
 
 # The kernels under AddressSanitizer and UBSan, over hostile model files and frames of every size.
 SANITIZED := LD_PRELOAD="$$(cc -print-file-name=libasan.so) $$(cc -print-file-name=libubsan.so)" \

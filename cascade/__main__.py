@@ -13,6 +13,7 @@ COMMANDS = {
     "calibrate": "set how early a model rejects, and what its scores mean",
     "evaluate": "how good a model is on labelled pictures",
     "models": "list the models that come with cascade",
+    "export": "write a model as C for a device, or as JSON",
     "demo": "train on faces from scikit-image and show what quick search saves",
 }
 

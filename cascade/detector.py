@@ -84,6 +84,7 @@ class Detector:
     border : how far beyond the frame to look for objects that it cuts off, in 1/256 of its shorter side;
         None is what the model was trained for.
     neighbours : if given, boxes that overlap are averaged instead, and a box needs so many others beside it.
+    most : windows that are told apart at all, the best; a device has room for fewer.
     """
 
     def __init__(
@@ -98,6 +99,7 @@ class Detector:
         measure: str = "smaller",
         border: int | None = None,
         neighbours: int | None = None,
+        most: int = MOST,
     ) -> None:
         if not isinstance(model, Model):
             raise TypeError(f"expected a Model, got {type(model).__name__}; see Model.load")
@@ -107,6 +109,7 @@ class Detector:
         self.exact = bool(exact)
         self.stride = _whole("stride", stride, 1, 255)
         self.neighbours = None if neighbours is None else _whole("neighbours", neighbours, 0, 2**20)
+        self.most = _whole("most", most, 1, MOST)
         _share("overlap", overlap)
         if overlap == 0:
             raise ValueError("overlap must be above 0, for all boxes overlap by nothing, got 0")
@@ -142,22 +145,25 @@ class Detector:
         if edge:
             boxes = within(boxes - edge, image.shape[2], image.shape[1])
         if threshold > 0:
-            likely = self._probability(scores) >= threshold
+            likely = self.probability(scores) >= threshold
             boxes, scores = boxes[likely], scores[likely]
         boxes, scores = self._merged(boxes, scores)
         return Detections(
             xyxy=(boxes + [x, y, x, y]).astype(np.float32),
             score=scores,
-            probability=self._probability(scores),
+            probability=self.probability(scores),
             class_id=np.zeros(len(scores), np.int32),
             class_names=self.model.classes,
         )
 
-    def statistics(self, frame: NDArray[np.uint8], *, min_size: int | None = None) -> Statistics:
+    def statistics(
+        self, frame: NDArray[np.uint8], *, min_size: int | None = None, max_size: int | None = None
+    ) -> Statistics:
         """What a frame costs: windows, trees and time, part by part."""
         clock = Clock()
         image, _ = bordered(self._channels.image(frame), self.border)
-        plan, spots = self._plan(image.shape[2], image.shape[1], _size("min_size", min_size), None)
+        sizes = _size("min_size", min_size), _size("max_size", max_size)
+        plan, spots = self._plan(image.shape[2], image.shape[1], *sizes)
         images = plan.images(image, self.model.cell) if plan.levels else []
         planes, found = self._room(plan)
         counts, visits = np.zeros((2, len(plan.levels)), np.int64)
@@ -214,8 +220,8 @@ class Detector:
         self, boxes: NDArray[np.int32], scores: NDArray[np.int32]
     ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """One box for each object, best first."""
-        if len(scores) > MOST:
-            best = best_first(boxes, scores)[:MOST]
+        if len(scores) > self.most:
+            best = best_first(boxes, scores)[: self.most]
             boxes, scores = boxes[best], scores[best]
         if self.neighbours is not None:
             return group(boxes, scores, self.neighbours, self._overlap)[:2]
@@ -243,7 +249,8 @@ class Detector:
             self._rooms.arrays = planes, found
         return planes, found
 
-    def _probability(self, scores: NDArray[np.int32]) -> NDArray[np.float32]:
+    def probability(self, scores: NDArray[np.int32]) -> NDArray[np.float32]:
+        """How likely windows with these scores hold an object."""
         if self.model.sigmoid is None:
             return np.ones(len(scores), np.float32)
         with np.errstate(all="ignore"):  # a strange but valid model may overflow here, which hurts nobody
@@ -267,8 +274,8 @@ def runtime(model: Model) -> kernels.Runtime:
     accept = np.empty(0, np.int16) if model.accept is None else model.accept
     return kernels.Runtime(
         KINDS.index(model.kind), model.cell, model.smooth, model.normalise, model.planes, model.window,
-        model.depth, model.reject_shift, _nodes(model), model.feature, model.threshold.astype(np.int32),
-        _rectangles(model), model.leaf, model.reject, accept, rejection(model),
+        model.depth, model.reject_shift, node_bytes(model), model.feature, model.threshold.astype(np.int32),
+        rectangle_bytes(model), model.leaf, model.reject, accept, rejection(model),
     )  # fmt: skip
 
 
@@ -285,7 +292,7 @@ def rejection(model: Model) -> NDArray[np.int32]:
     return np.where(model.reject == NEVER_REJECT, never, model.reject.astype(np.int32) << model.reject_shift)
 
 
-def _nodes(model: Model) -> NDArray[np.uint8]:
+def node_bytes(model: Model) -> NDArray[np.uint8]:
     """Place, plane and threshold of every node of a cell model."""
     if model.kind != "cell":
         return np.empty((0, 4), np.uint8)
@@ -296,7 +303,7 @@ def _nodes(model: Model) -> NDArray[np.uint8]:
     return np.ascontiguousarray(nodes.reshape(-1, 4))
 
 
-def _rectangles(model: Model) -> NDArray[np.uint8]:
+def rectangle_bytes(model: Model) -> NDArray[np.uint8]:
     """Plane, x, y, width, height and weight of every rectangle, a byte each."""
     rows = np.asarray(model.rectangles, np.int16).reshape(-1, 5)
     plane, x, y, width, height, weight = (

@@ -109,13 +109,16 @@ def _nearest(up: NDArray[np.int64], down: NDArray[np.int64]) -> NDArray[np.int64
     return (2 * up + down) // (2 * down)
 
 
-def _base(model: Model, width: int, height: int, min_size: int | None) -> tuple[int, int]:
-    """The size at which the smallest objects fill a window; at most twice the frame's."""
+def enlargement(model: Model, min_size: int | None) -> tuple[int, int]:
+    """How the smallest objects come to fill a window: the frame times this fraction, at most twice."""
     side = min(model.box[2:]) * model.cell
     if min_size is None or side >= 2 * UNIT * min_size:
-        up, down = (1, 1) if min_size is None else (2, 1)
-    else:
-        up, down = side, UNIT * min_size
+        return (1, 1) if min_size is None else (2, 1)
+    return side, UNIT * min_size
+
+
+def _base(model: Model, width: int, height: int, min_size: int | None) -> tuple[int, int]:
+    up, down = enlargement(model, min_size)
     base = width * up // down, height * up // down
     if max(base) > kernels.WIDEST:
         raise ValueError(
@@ -133,11 +136,11 @@ def _octave(
     cells = image[0] // model.cell, image[1] // model.cell
     levels = []
     for k in range(per_octave):
-        ratio = round(65536 * 2.0 ** (-k / per_octave))
+        ratio = step_ratio(k, per_octave)
         width, height = cells[0] * ratio >> 16, cells[1] * ratio >> 16
         if not width or not height:
             break
-        gains = [_gain(exponent, k, per_octave) for exponent in model.lambdas]
+        gains = [step_gain(exponent, k, per_octave) for exponent in model.lambdas]
         levels.append(
             Level(
                 width,
@@ -162,7 +165,13 @@ def _fits(model: Model, level: Level, max_size: int | None) -> bool:
     return any(side * up < (max_size + 1) * UNIT * down for side, (up, down) in sides)
 
 
-def _gain(exponent: int, k: int, per_octave: int) -> int:
+def step_ratio(k: int, per_octave: int) -> int:
+    """The size of an octave's k-th level, in 1/65536 of the octave's."""
+    ratio: float = 2.0 ** (-k / per_octave)
+    return round(65536 * ratio)
+
+
+def step_gain(exponent: int, k: int, per_octave: int) -> int:
     """The power law's factor in 1/128, at most 2."""
     factor: float = 2.0 ** (exponent / 65536 * k / per_octave)
     return min(256, round(128 * factor))

@@ -13,7 +13,7 @@ LAYERS = {
         "suppression", "shipped",
     },
     "L2": {"model", "modelfile"},
-    "L3r": {"pyramid", "detector"},
+    "L3r": {"pyramid", "detector", "export"},
     "L3t": {
         "settings", "samples", "subsets", "heavy", "quickboost", "leaves", "ebboost", "rounds", "resume",
         "boosting", "dataset",
@@ -37,7 +37,7 @@ BELOW = {
     "tools": {"L0", "L1", "L2", "L3r", "L3t", "L4", "top"},
     "top": {"L0", "L1", "L2", "L3r", "L3t", "L4"},
 }
-PACKAGES = {"dataset", "reporting"}  # packages within cascade, each one name in the table above
+PACKAGES = {"dataset", "export", "reporting"}  # packages within cascade, each one name in the table above
 FILES = [
     *sorted((ROOT / "cascade").glob("*.py")),
     *(file for package in sorted(PACKAGES) for file in sorted((ROOT / "cascade" / package).rglob("*.py"))),

@@ -15,6 +15,11 @@
 #include <stdint.h>
 #include <string.h>
 
+#if defined(__GNUC__) /* nobody needs all of these functions */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-function"
+#endif
+
 #define CASCADE_NO_CHECK (-32768)
 #define CASCADE_NO_ACCEPT 32767
 #define CASCADE_RECTS 3  /* of a Haar feature, unused ones with weight 0 */
@@ -119,15 +124,15 @@ static void cascade_mix(const uint16_t *restrict pairs, const uint16_t *restrict
     }
 }
 
-/* Bilinear resampling of one plane, its values multiplied by gain / 128 (at most 2). The scratch is of
- * cascade_plan. */
-static void cascade_resample(const uint8_t *from, int width, int height, uint8_t *to, int to_width,
-                             int to_height, int gain, uint16_t *scratch) {
+/* Rows `first` to `last` - 1 of a plane that is resampled bilinearly, its values multiplied by gain / 128 (at most
+ * 2). The scratch is of cascade_plan. */
+static void cascade_resample_rows(const uint8_t *from, int width, int height, uint8_t *to, int to_width,
+                                  int to_height, int first, int last, int gain, uint16_t *scratch) {
     uint8_t *row = (uint8_t *)scratch; /* has room for twice as many */
     uint16_t *pairs = scratch + width + 1;
     const uint16_t *left = pairs + to_width, *part = left + to_width;
     const uint16_t *top = part + to_width, *below = top + to_height;
-    for (int y = 0; y < to_height; y++, to += to_width) {
+    for (int y = first; y < last; y++, to += to_width) {
         const uint8_t *upper = from + (size_t)top[y] * (size_t)width;
         const uint8_t *lower = upper + (top[y] + 1 < height ? width : 0);
         const int low = (below[y] * gain) >> 7;
@@ -136,6 +141,12 @@ static void cascade_resample(const uint8_t *from, int width, int height, uint8_t
         for (int x = 0; x < to_width; x++) pairs[x] = (uint16_t)(row[left[x]] | row[left[x] + 1] << 8);
         cascade_mix(pairs, part, to_width, to);
     }
+}
+
+/* The whole plane. */
+static void cascade_resample(const uint8_t *from, int width, int height, uint8_t *to, int to_width,
+                             int to_height, int gain, uint16_t *scratch) {
+    cascade_resample_rows(from, width, height, to, to_width, to_height, 0, to_height, gain, scratch);
 }
 
 /* ---- Planes -------------------------------------------------------------------------------------------- */
@@ -359,21 +370,23 @@ static void cascade_planes(const cascade_model *model, const uint8_t *image, int
     cascade_finish(model, planes, width / model->cell, rows, scratch);
 }
 
+/* One more row of an integral image, below the row `above`. */
+static void cascade_integrate_row(const uint8_t *row, int width, int squared, const uint32_t *above, uint32_t *sums) {
+    uint32_t sum = 0;
+    sums[0] = 0;
+    for (int x = 0; x < width; x++) {
+        sum += squared ? (uint32_t)row[x] * row[x] : row[x];
+        sums[x + 1] = above[x + 1] + sum;
+    }
+}
+
 /* The integral image of a plane or of its squares: entry (x, y) is the sum above and left of it. Sums wrap
  * around in large planes, yet those of windows come out right. */
 static void cascade_integrate(const uint8_t *plane, int width, int height, int squared, uint32_t *sums) {
     const size_t stride = (size_t)width + 1;
     memset(sums, 0, stride * sizeof *sums);
-    for (int y = 0; y < height; y++, plane += width) {
-        const uint32_t *above = sums;
-        uint32_t row = 0;
-        sums += stride;
-        sums[0] = 0;
-        for (int x = 0; x < width; x++) {
-            row += squared ? (uint32_t)plane[x] * plane[x] : plane[x];
-            sums[x + 1] = above[x + 1] + row;
-        }
-    }
+    for (int y = 0; y < height; y++, plane += width, sums += stride)
+        cascade_integrate_row(plane, width, squared, sums, sums + stride);
 }
 
 /* ---- Windows ------------------------------------------------------------------------------------------- */
@@ -513,5 +526,9 @@ static int cascade_suppress(const cascade_box *boxes, const int32_t *scores, int
     }
     return kept;
 }
+
+#if defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
 
 #endif

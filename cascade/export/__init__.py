@@ -1,0 +1,1 @@
+"""Models for devices and for people: C, an Arduino library, JSON."""
