@@ -123,14 +123,12 @@ def _crop_share(model: Model) -> float:
 
 
 def fitted(objects: NDArray[np.float64], others: NDArray[np.float64]) -> Sigmoid:
-    """Probabilities of scores: of objects at their best, and of what was taken for one. Both count the same in
-    all, for how many pictures of either were held out says nothing about the pictures to come."""
+    """Probabilities of scores: of objects at their best, and of what was taken for one."""
     if not len(objects) or not len(others):
         return USUAL
     decision = np.concatenate([objects, others]).astype(np.float64) * SCORE_UNIT
     labels = np.repeat(np.array([1, -1], np.int8), [len(objects), len(others)])
-    weights = np.where(labels > 0, 1 / len(objects), 1 / len(others))
-    return Sigmoid.fit(decision, labels, weights)
+    return Sigmoid.fit(decision, labels, np.ones(len(labels)))
 
 
 def _renumbered(objects: NDArray[np.intp]) -> NDArray[np.intp]:

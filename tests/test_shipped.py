@@ -4,10 +4,12 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from cascade import shipped
 from cascade.__main__ import main
+from cascade.detector import Detector
 from cascade.model import Model, ModelFormatError
 from cascade.tools import models
 from tests.test_model import example
@@ -112,3 +114,14 @@ def test_shipped_models_are_what_their_cards_say():
     for card in shipped.cards():
         assert Model.load(card.name).name == card.name
         assert card.command.startswith("cascade train ")
+
+
+def test_the_face_model_finds_the_astronaut():
+    data = pytest.importorskip("skimage.data")
+    photo = np.ascontiguousarray(data.astronaut()[:, :, ::-1])
+    found = Detector(Model.load("face")).detect(photo, min_size=40, threshold=0.95)
+    assert len(found) == 1
+    x1, y1, x2, y2 = found.xyxy[0]
+    assert x1 < 222 < x2  # the nose
+    assert y1 < 120 < y2
+    assert 70 < x2 - x1 < 130
