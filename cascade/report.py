@@ -133,7 +133,8 @@ def _attention(trained: Trained) -> str:
     mean = attention.mean_object(trained.model, run.training, run.settings.crop_share)
     return paragraph(
         "The warmer a place, the more what is there moves the score. Each small picture is one plane of "
-        "bytes that the trees may ask about, with its share of all that they ask."
+        "bytes that the trees may ask about, with its share of all that they ask; edges at 0° are level, at "
+        "90° upright."
     ) + attention.drawn(trained.model, mean)
 
 

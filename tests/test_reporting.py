@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from cascade.calibration import Bags
+from cascade.channels import Channels
 from cascade.dataset import Box
 from cascade.detector import Detector
 from cascade.evaluation import Curve, Found, Truth, evaluate
@@ -105,6 +106,24 @@ def test_attention_is_drawn_for_those_who_cannot_see(trained):
     root = ET.fromstring(f"<div>{attention.drawn(trained.model, None)}</div>")
     assert len(list(root.iter("figure"))) == 1 + trained.model.planes
     assert all(svg.get("aria-label") for svg in root.iter("svg"))
+
+
+@pytest.mark.parametrize("angle", [15, 45, 75, 105, 135, 165])
+def test_planes_are_called_what_they_show(angle):
+    """A half-plane whose edge rises at this angle is strongest in the plane of that name."""
+    y, x = np.mgrid[-32:32, -32:32]
+    side = -np.sin(np.radians(angle)) * x - np.cos(np.radians(angle)) * y  # rows go down
+    frame = np.clip(128 + 20 * side, 0, 255).astype(np.uint8)
+    planes = Channels("grey").planes(frame[None])
+    strongest = 2 + int(planes[2:].sum(axis=(1, 2), dtype=int).argmax())
+    assert attention.NAMES[8][strongest] == f"edges at {angle}°"
+
+
+def test_colours_are_called_what_they_show():
+    for name, colour in (("blueness", (255, 0, 0)), ("redness", (0, 0, 255))):
+        frame = np.broadcast_to(np.array(colour, np.uint8)[:, None, None], (3, 16, 16)).copy()
+        strongest = int(Channels("colour").planes(frame)[1:3, 2, 2].argmax())
+        assert attention.NAMES[10][1 + strongest] == name
 
 
 def examples_of(least):

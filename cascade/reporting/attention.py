@@ -18,12 +18,12 @@ SMALL = 96  # of a plane
 SEEN = 300  # objects that the mean is taken of, at most
 HEAT = (40, 90, 240)  # blue, green, red
 OPAQUE, GAMMA = 230, 0.75  # how little of the object shows through, at most, and how fast it does
-TURNS = 6  # orientations of gradients
-GRADIENTS = ["edges of any kind", *(f"edges at {180 // TURNS * i}°" for i in range(TURNS))]
+# The middle of each orientation, as the edge itself is seen: 0 is level, 90 upright.
+GRADIENTS = ["edges of any kind", *(f"edges at {(90 - 15 - 30 * i) % 180}°" for i in range(6))]
 NAMES = {
     1: ["grey levels"],
     8: ["brightness", *GRADIENTS],
-    10: ["brightness", "blue against grey", "red against grey", *GRADIENTS],
+    10: ["brightness", "blueness", "redness", *GRADIENTS],
 }
 
 

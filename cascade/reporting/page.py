@@ -43,6 +43,7 @@ svg text.halo { paint-order: stroke; stroke: var(--paper); stroke-width: 3px; st
 .line.b { stroke-dasharray: 6 2; } .line.c { stroke-width: 2.25; }
 .area { stroke: none; opacity: .13; } .area.a { fill: var(--a); } .area.b { fill: var(--b); }
 circle { fill: var(--paper); stroke: var(--a); stroke-width: 2; }
+.strip + .legend { margin-top: .9rem; }
 .legend { font-size: .82rem; color: var(--soft); margin: 0 0 .3rem; line-height: 1.4; }
 .key { margin-right: 1rem; white-space: nowrap; }
 .key::before { content: ""; display: inline-block; width: 1.1rem; border-top: 2.5px solid var(--soft);
