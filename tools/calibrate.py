@@ -64,9 +64,6 @@ def run(options: argparse.Namespace) -> tuple[list[str], Path]:
     samples, which = chosen(report, known, options.part)
     settings = replace(known.settings if known else TrainingSettings(), recall=options.recall)
     result = recalibrated(model, samples, settings, thread_count(options.threads))
-    if not result.promise.objects:
-        raise ValueError(f"expected objects that {model.name!r} finds, got only such that its trees do not "
-                         "accept; calibrate on pictures of what it was trained for")  # fmt: skip
     # A shipped model stays as it is; its new trace goes to where the command was given.
     folder = source.parent if str(source) == options.model else Path()
     out = options.out or folder / f"{source.stem}-recall-{options.recall:g}.cascade"
@@ -113,6 +110,8 @@ def told(
                       f"without a trace {trees:,}, {saved:,.0f} times as many"),
             ("time", f"{now.milliseconds:.2f} ms a picture instead of {before.milliseconds:.2f}"),
         ]  # fmt: skip
+        if now.trees_per_window > trees / 2:
+            rows.append(("note", "hardly anything is rejected: are these objects that it was trained for?"))
     if promise.recall < recall:
         rows.append(("note", "the promise cannot be kept, not even by the loosest trace: give more objects"))
     return [f"{name:<10} {value}" for name, value in rows]

@@ -108,6 +108,13 @@ def page(title: str, lead: str, head: str, sections: Sequence[Section], footer: 
     )
 
 
+def alone(figure: str) -> str:
+    """The drawing of a chart, as a file of its own."""
+    drawing = figure[figure.index("<svg ") : figure.index("</svg>")].removeprefix("<svg ")
+    start, rest = drawing.split(">", 1)
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {start}><style>{STYLE}</style>{rest}</svg>\n'
+
+
 def headline(figures: Sequence[tuple[str, str]]) -> str:
     """The few numbers that matter, large: (what, how much)."""
     rows = "".join(f"<div><dt>{escaped(name)}</dt><dd>{escaped(value)}</dd></div>" for name, value in figures)
