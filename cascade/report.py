@@ -90,12 +90,15 @@ def _verdict(measured: Findings) -> str:
     seen = f"Measured on {amount(result.images, 'picture')} with {amount(result.objects, 'object')}"
     if measured.crops:
         return paragraph(
-            f"{seen}, all held out. The objects were only to be had as crops: one counts as found if a "
-            "window cut out around it passes. Label whole pictures to know how well it finds them there."
+            f"{seen} that were held out: no tree has seen them, but they set the rejection trace and the "
+            "probabilities. The objects were only to be had as crops: one counts as found if a window cut "
+            "out around it passes. Label whole pictures to know how well it finds them there."
         )
-    part = "of the test part" if measured.samples[0].part == "test" else "that were held out"
+    part = "that were held out: no tree has seen them, but they set the rejection trace and the probabilities"
+    if measured.samples[0].part == "test":
+        part = "of the test part: nothing was learned from them"
     few = " These are few: expect other figures on other pictures." if result.objects < 50 else ""
-    return paragraph(f"{seen} {part}; nothing was learned from them.{few}")
+    return paragraph(f"{seen} {part}.{few}")
 
 
 def _accuracy(model: Model, measured: Findings, point: curves.Point | None) -> str:
@@ -108,7 +111,9 @@ def _accuracy(model: Model, measured: Findings, point: curves.Point | None) -> s
 
 def _pictures(model: Model, measured: Findings, examples: Examples) -> str:
     gallery = Gallery(Detector(model), measured.samples, examples)
-    parts = [paragraph(f"At the best balance: {summary(examples, measured.evaluation.images)}")]
+    result = measured.evaluation
+    scenes = result.images - result.objects if measured.crops else result.images
+    parts = [paragraph(f"At the best balance: {summary(examples, scenes)}")]
     for title, strip in (
         ("Found: the surest", gallery.found()),
         ("Found: the least sure", gallery.barely()),

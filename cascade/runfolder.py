@@ -63,13 +63,14 @@ def arguments(trained: Trained, account: Account) -> str:
 
 
 def results(trained: Trained, measured: Evaluation | None = None) -> str:
-    """A row a stage; the figures of the final model are in the last one."""
+    """A row a stage; the figures of the final model, as far as they were measured, are in the last one."""
     rows: list[dict[str, Any]] = []
     for i, stage in enumerate(trained.stages):
         row = {name: value for name, value in vars(stage).items() if name != "losses"}
         rows.append({"stage": i + 1, **row, "seconds": f"{stage.seconds:.2f}"})
     if measured is not None and rows:
-        rows[-1].update({name: f"{getattr(measured, name):.6g}" for name in FIGURES})
+        figures = {name: getattr(measured, name) for name in FIGURES}
+        rows[-1].update({name: f"{value:.6g}" for name, value in figures.items() if value >= 0})
     text = io.StringIO()
     names = ["stage", "trees", "loss", "positives", "negatives", "mined", "images", "accepted", "seconds"]
     table = csv.DictWriter(text, [*names, *FIGURES], lineterminator="\n")

@@ -17,7 +17,7 @@ from cascade.model import Model
 from cascade.recipe import TrainingSettings
 from cascade.report import Account, report
 from cascade.reporting.findings import findings
-from cascade.runfolder import read_arguments, write_run
+from cascade.runfolder import read_arguments, results, write_run
 from cascade.training import training_run
 from tests.rings import QUICK, Shown, rings
 
@@ -163,6 +163,9 @@ def test_crops_alone_have_a_report(trained):
     words = " ".join(Page(report(trained, measured, Account("x", 1.0))).words)
     assert "only to be had as crops" in words
     assert "average precision" not in words.lower()
+    last = list(csv.DictReader(io.StringIO(results(trained, measured.evaluation))))[-1]
+    assert last["ap50"] == last["ms_per_frame"] == ""  # there was nothing to measure them on
+    assert last["recall_1"] == "0"
 
 
 @pytest.fixture(scope="module")

@@ -86,7 +86,8 @@ def test_the_command_lists_them(home, capsys):
     assert main(["models"]) == 0
     text = capsys.readouterr().out
     size = (home / "ring.cascade").stat().st_size
-    assert f"ring: finds rings ({size:,} bytes)" in text
+    assert f"ring ({size:,} bytes): finds rings" in text
+    assert "  AP50: 0.9 | 0.8" in text
     assert "next: cascade evaluate ring DATA" in text
     assert main(["models", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == [{"name": "ring", **CARD, "bytes": size}]

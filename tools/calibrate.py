@@ -50,7 +50,8 @@ def main(argv: list[str]) -> int:
         print(f"cascade calibrate: {error}", file=sys.stderr)
         return 1
     print("\n".join(lines))
-    print(f"\nnext: cascade evaluate {shlex.quote(str(out))} {shlex.quote(str(options.data))}")
+    label = [] if options.label is None else ["--class", options.label]
+    print("\nnext: " + shlex.join(["cascade", "evaluate", str(out), str(options.data), *label]))
     return 0
 
 

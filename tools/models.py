@@ -3,9 +3,12 @@
 import argparse
 import json
 import sys
+from textwrap import wrap
 
 from cascade import shipped
 from cascade.shipped import Card
+
+WIDTH = 100  # of a line
 
 
 def parser() -> argparse.ArgumentParser:
@@ -45,7 +48,9 @@ def text(cards: list[Card]) -> str:
         return "No models are shipped yet; train one: cascade train DATA --out RUN"
     blocks = []
     for card in cards:
-        figures = [f"  {name:<40} {value}" for name, value in card.figures.items()]
-        blocks.append("\n".join([f"{card.name}: finds {card.finds} ({size(card):,} bytes)", *figures,
-                                 f"  trained on {card.trained_on}", f"  not for {card.limits}"]))  # fmt: skip
+        lines = wrap(f"{card.name} ({size(card):,} bytes): finds {card.finds}", WIDTH, subsequent_indent="  ")
+        figures = [f"{name}: {value}" for name, value in card.figures.items()]
+        for said in [*figures, f"trained on {card.trained_on}", f"not for {card.limits}"]:
+            lines += wrap(said, WIDTH, initial_indent="  ", subsequent_indent="    ")
+        blocks.append("\n".join(lines))
     return "\n\n".join([*blocks, f"next: cascade evaluate {cards[0].name} DATA"])

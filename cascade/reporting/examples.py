@@ -135,13 +135,17 @@ class Gallery:
         return f"rejected by tree {depth:,} of {trees:,}"
 
     def reach(self, frame: Frame, box: Corners) -> int:
-        """Which tree rejects the window that gets furthest around a box, in the sizes that the scan has; one
-        more than there are if none does."""
+        """Which tree rejects the window that gets furthest around a box, of sizes and places such as the scan
+        has; one more than there are if none does."""
         model = self.detector.model
         sampler = Sampler(Template.of_model(model), TrainingSettings())
         image = sampler.channels.image(frame)
         whole = Box(box[0], box[1], max(1.0, box[2] - box[0]), max(1.0, box[3] - box[1]))
-        windows = np.stack([sampler.window(image, whole, Draw(), rung) for rung in range(PER_OCTAVE)])
+        step = model.cell / 2
+        draws = [Draw(shift=(step * x, step * y)) for x in (0, -1, 1) for y in (0, -1, 1)]
+        windows = np.stack(
+            [sampler.window(image, whole, draw, rung) for draw in draws for rung in range(PER_OCTAVE)]
+        )
         paths = Paths.of(model, windows, windows[:0])
         return int(paths.depths(paths.objects).max())
 
