@@ -772,7 +772,7 @@ def test_any_number_of_threads():
 
 
 @pytest.mark.parametrize(
-    "name", ["threads", "per_octave", "stride", "overlap", "measure", "neighbours", "border"]
+    "name", ["threads", "per_octave", "stride", "overlap", "measure", "neighbours", "border", "most"]
 )
 @pytest.mark.parametrize("value", [-1, 1.5, "2", 10**30, float("nan")])
 def test_bad_settings_are_refused(name, value):

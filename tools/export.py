@@ -37,6 +37,7 @@ def parser() -> argparse.ArgumentParser:
         ("stride", int, "cells from window to window"),
         ("min_size", int, "pixels of the shorter side of the smallest object"),
         ("max_size", int, "and of the largest"),
+        ("border", int, "1/256 of the shorter side to look beyond the frame; left out: as the model learnt"),
         ("threshold", float, "the least probability"),
         ("overlap", float, "boxes that overlap a better one by this share are dropped"),
         ("candidates", int, "windows that there is room for before that"),

@@ -24,7 +24,7 @@ FORMAT, VERSION = "cascade-model", 1
 MOST = 40 << 20  # bytes: the text of the largest model is shorter
 PLAIN = (
     "name", "kind", "channels", "cell", "smooth", "normalise", "window", "box", "lambdas", "reject_shift",
-    "score_unit", "classes", "metadata",
+    "border", "score_unit", "classes", "metadata",
 )  # fmt: skip
 OPTIONAL = frozenset({"sigmoid", "rectangles"})
 

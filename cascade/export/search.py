@@ -24,6 +24,7 @@ class Search:
     min_size: int | None = None
     max_size: int | None = None
     threshold: float = 0.0
+    border: int | None = None  # in 1/256 of the frame's shorter side; what the model was trained for if None
     candidates: int = 256  # windows that there is room for before suppression
 
     def __post_init__(self) -> None:
@@ -39,8 +40,12 @@ class Search:
         """The detector that finds the same."""
         return Detector(
             model, per_octave=self.per_octave, stride=self.stride, overlap=self.overlap, measure=self.measure,
-            most=self.candidates,
+            border=self.border, most=self.candidates,
         )  # fmt: skip
+
+    def border_of(self, model: Model) -> int:
+        """How far beyond the frame to look, in 1/256 of its shorter side."""
+        return model.border if self.border is None else self.border
 
     def enlargement(self, model: Model) -> tuple[int, int]:
         """The first octave's image is the frame times this fraction."""

@@ -11,11 +11,12 @@ CODE, STACK = 8192, 1024  # CASCADE_CODE_BYTES, CASCADE_STACK_BYTES
 
 def ram_bytes(model: Model, search: Search, width: int, height: int, *, grey: bool = True) -> int:
     """Bytes beside a frame of this size, grey or not."""
+    width, height = wide(model, search, width, height)
     up, down = search.enlargement(model)
     base = width * up // down, height * up // down
     across, tall = base[0] // model.cell, base[1] // model.cell
     colours = 3 if model.planes == 10 else 1
-    plain = grey and colours == 1
+    plain = grey and colours == 1 and not search.border_of(model)
     image = width // 2 * (height // 2) if plain else width * height
     if base != (width, height):
         image += base[0] * base[1]
@@ -24,6 +25,12 @@ def ram_bytes(model: Model, search: Search, width: int, height: int, *, grey: bo
     planes = model.planes * across * tall
     row = 6 * across if model.kind == "cell" else 0
     return search.candidates * OBJECT + sum(map(_aligned, (row, work, planes, colours * image)))
+
+
+def wide(model: Model, search: Search, width: int, height: int) -> tuple[int, int]:
+    """The size of a frame whose edges go on."""
+    edge = min(width, height) * search.border_of(model) >> 8
+    return width + 2 * edge, height + 2 * edge
 
 
 def _band_bytes(model: Model, search: Search, across: int, tall: int) -> int:
@@ -57,7 +64,6 @@ def table_bytes(model: Model, search: Search) -> int:
 
 def most_visits(model: Model, search: Search, width: int, height: int) -> int:
     """Nodes looked at in a frame in which no window is rejected."""
-    plan = Pyramid.plan(
-        model, width, height, search.min_size, search.max_size, search.per_octave, search.stride
-    )
+    frame = wide(model, search, width, height)
+    plan = Pyramid.plan(model, *frame, search.min_size, search.max_size, search.per_octave, search.stride)
     return plan.windows * len(model) * model.depth

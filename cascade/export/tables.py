@@ -66,7 +66,8 @@ def _macros(model: Model, search: Search, name: str) -> dict[str, str]:
         "up": str(up),
         "down": str(down),
         "room": ", ".join([KINDS[model.kind], *map(str, room)]),
-        "plain": str(int(model.planes != 10)),
+        "plain": str(int(model.planes != 10 and not search.border_of(model))),
+        "border": str(search.border_of(model)),
         "sizes": _summed((f"sizeof {table}" for table in _tables(model, name)), 5),
         "stride": str(search.stride),
         "cell": str(model.cell),
@@ -124,7 +125,7 @@ def _search(model: Model, search: Search, name: str) -> Iterable[str]:
     overlap = max(1, round(256 * search.overlap))
     numbers = (
         *model.box, *search.enlargement(model), search.max_size or 0, search.least(model), search.candidates,
-        overlap, int(search.measure == "smaller"), search.stride, search.per_octave,
+        overlap, int(search.measure == "smaller"), search.stride, search.per_octave, search.border_of(model),
     )  # fmt: skip
     return [*map(_number, numbers), f"{name}_scales"]
 

@@ -65,6 +65,7 @@ typedef struct {
     uint8_t smaller;              /* 1: of the smaller box; 0: of the union of both */
     uint8_t stride;               /* cells from window to window */
     uint8_t per_octave;
+    uint8_t border;               /* how far beyond the frame to look, in 1/256 of its shorter side */
     const cascade_scale *scales;  /* per_octave, falling from 65536 */
 } cascade_search;
 
@@ -129,7 +130,8 @@ typedef struct {
 typedef struct {
     const cascade_model *model;
     const cascade_search *search;
-    int width, height;       /* of the frame */
+    int edge;                /* pixels by which the frame's edges go on */
+    int width, height;       /* of the frame with them */
     int base_width, base_height;
     uint8_t *work;           /* scratch while planes are made, then a band */
     uint8_t *planes;         /* of the octave */
@@ -156,20 +158,33 @@ static int cascade_base(const cascade_search *search, int side) {
     return (int)((int64_t)side * search->up / search->down);
 }
 
+/* By how many pixels the frame's edges go on. */
+static int cascade_edge(const cascade_search *search, int width, int height) {
+    return cascade_least(width, height) * search->border >> 8;
+}
+
 /* Whether a frame can be of this format and size. */
 static int cascade_possible(const cascade_search *search, int format, int width, int height) {
-    return format >= CASCADE_GREY && format <= CASCADE_RGB565_SWAPPED && width >= 0 && height >= 0 &&
-           width <= CASCADE_WIDEST && height <= CASCADE_WIDEST && cascade_base(search, width) <= CASCADE_WIDEST &&
-           cascade_base(search, height) <= CASCADE_WIDEST;
+    if (format < CASCADE_GREY || format > CASCADE_RGB565_SWAPPED || width < 0 || height < 0 ||
+        width > CASCADE_WIDEST || height > CASCADE_WIDEST)
+        return 0;
+    const int most = cascade_most(width, height) + 2 * cascade_edge(search, width, height);
+    return most <= CASCADE_WIDEST && cascade_base(search, most) <= CASCADE_WIDEST;
+}
+
+/* Whether the frame is what the model looks at, so that it need not be copied. */
+static int cascade_plain(const cascade_model *model, const cascade_search *search, int format) {
+    return format == CASCADE_GREY && cascade_colours(model) == 1 && !search->border;
 }
 
 /* Bytes that cascade_find needs beside a frame of this size. */
 static size_t cascade_room(const cascade_model *model, const cascade_search *search, int format, int width,
                            int height) {
-    const int base_width = cascade_base(search, width), base_height = cascade_base(search, height);
+    const int edge = cascade_edge(search, width, height), wide = width + 2 * edge, tall = height + 2 * edge;
     const uint32_t ratio = search->per_octave > 1 ? search->scales[1].ratio : 0;
     return CASCADE_ROOM(model->kind, model->cell, model->planes, model->window_height, ratio, search->candidates,
-                        format == CASCADE_GREY && cascade_colours(model) == 1, width, height, base_width, base_height);
+                        cascade_plain(model, search, format), wide, tall, cascade_base(search, wide),
+                        cascade_base(search, tall));
 }
 
 /* ---- Objects ------------------------------------------------------------------------------------------- */
@@ -230,16 +245,22 @@ static int32_t cascade_pixel(int32_t place, int64_t up, int64_t down) {
 
 /* ---- Levels -------------------------------------------------------------------------------------------- */
 
+/* A pixel beside the edges as one of the frame; where there are edges, of what the frame shows. */
+static int32_t cascade_shown(const cascade_job *job, int32_t pixel, int side) {
+    if (!job->edge) return pixel;
+    return cascade_most(0, cascade_least(pixel - job->edge, side - 2 * job->edge));
+}
+
 /* A window that passed: the one at cell (x, y) of a level. */
 static void cascade_report(cascade_job *job, const cascade_place *place, int x, int y, int32_t score) {
     const cascade_search *search = job->search;
     const int32_t left = 256 * x + search->x, top = 256 * y + search->y;
     cascade_object object = {{0, 0, 0, 0}, score};
     if (score < search->least) return;
-    object.box.left = cascade_pixel(left, place->x_up, place->x_down);
-    object.box.top = cascade_pixel(top, place->y_up, place->y_down);
-    object.box.right = cascade_pixel(left + search->width, place->x_up, place->x_down);
-    object.box.bottom = cascade_pixel(top + search->height, place->y_up, place->y_down);
+    object.box.left = cascade_shown(job, cascade_pixel(left, place->x_up, place->x_down), job->width);
+    object.box.top = cascade_shown(job, cascade_pixel(top, place->y_up, place->y_down), job->height);
+    object.box.right = cascade_shown(job, cascade_pixel(left + search->width, place->x_up, place->x_down), job->width);
+    object.box.bottom = cascade_shown(job, cascade_pixel(top + search->height, place->y_up, place->y_down), job->height);
     cascade_keep(job, object);
 }
 
@@ -461,16 +482,22 @@ static void cascade_colour(const uint8_t *frame, int format, size_t index, uint8
     }
 }
 
-/* A frame as grey levels, or as planes of blue, green and red. */
-static void cascade_convert(const uint8_t *frame, int format, size_t count, int colours, uint8_t *image) {
-    for (size_t i = 0; i < count; i++) {
-        uint8_t colour[3];
-        cascade_colour(frame, format, i, colour);
-        if (colours == 1)
-            image[i] = (uint8_t)((29u * colour[0] + 150u * colour[1] + 77u * colour[2] + 128u) >> 8);
-        else
-            for (int k = 0; k < 3; k++) image[(size_t)k * count + i] = colour[k];
-    }
+/* A frame with its edges as grey levels, or as planes of blue, green and red. */
+static void cascade_convert(const cascade_job *job, const uint8_t *frame, int format, uint8_t *image) {
+    const int width = job->width - 2 * job->edge, height = job->height - 2 * job->edge;
+    const int colours = cascade_colours(job->model);
+    const size_t count = (size_t)job->width * (size_t)job->height;
+    for (int y = 0; y < job->height; y++)
+        for (int x = 0; x < job->width; x++, image++) {
+            const int row = cascade_most(0, cascade_least(y - job->edge, height - 1));
+            const int column = cascade_most(0, cascade_least(x - job->edge, width - 1));
+            uint8_t colour[3];
+            cascade_colour(frame, format, (size_t)row * (size_t)width + (size_t)column, colour);
+            if (colours == 1)
+                image[0] = (uint8_t)((29u * colour[0] + 150u * colour[1] + 77u * colour[2] + 128u) >> 8);
+            else
+                for (int k = 0; k < 3; k++) image[(size_t)k * count] = colour[k];
+        }
 }
 
 /* Halve all colours; `to` may be `from`. */
@@ -485,14 +512,14 @@ static void cascade_halve_all(const uint8_t *from, int *width, int *height, int 
 /* The frame at the first octave's size: halved as often as it takes for every pixel to count, then resampled.
  * Leaves job->image where the next octave's goes. */
 static const uint8_t *cascade_first(cascade_job *job, const uint8_t *frame, int format) {
-    const int colours = cascade_colours(job->model), plain = format == CASCADE_GREY && colours == 1;
+    const int colours = cascade_colours(job->model), plain = cascade_plain(job->model, job->search, format);
     const int to_width = job->base_width, to_height = job->base_height;
     const uint8_t *image = frame;
     int width = job->width, height = job->height;
     uint8_t *resampled = job->image + (size_t)colours * (plain ? (size_t)(width / 2) * (size_t)(height / 2)
                                                                : (size_t)width * (size_t)height);
     if (!plain) {
-        cascade_convert(frame, format, (size_t)width * (size_t)height, colours, job->image);
+        cascade_convert(job, frame, format, job->image);
         image = job->image;
     }
     while (width >= 2 * to_width && height >= 2 * to_height) {
@@ -536,16 +563,17 @@ CASCADE_APART static int cascade_find(const cascade_model *model, const cascade_
     memset(&job, 0, sizeof job);
     job.model = model;
     job.search = search;
-    job.width = width;
-    job.height = height;
-    job.base_width = cascade_base(search, width);
-    job.base_height = cascade_base(search, height);
+    job.edge = cascade_edge(search, width, height);
+    job.width = width + 2 * job.edge;
+    job.height = height + 2 * job.edge;
+    job.base_width = cascade_base(search, job.width);
+    job.base_height = cascade_base(search, job.height);
     job.objects = memory;
     const size_t cells = (size_t)(job.base_width / model->cell) * (size_t)(job.base_height / model->cell);
     const size_t planes = CASCADE_ALIGNED(model->planes * cells);
-    const int plain = format == CASCADE_GREY && cascade_colours(model) == 1;
-    const size_t image = CASCADE_ALIGNED(CASCADE_IMAGE_BYTES(cascade_colours(model), plain, width, height,
-                                                             job.base_width, job.base_height));
+    const size_t image = CASCADE_ALIGNED(CASCADE_IMAGE_BYTES(
+        cascade_colours(model), cascade_plain(model, search, format), job.width, job.height, job.base_width,
+        job.base_height));
     /* Objects, a row, work, planes, images: those at the end are told from there, for work is whatever is left. */
     const size_t across = (size_t)(job.base_width / model->cell);
     job.scores = (int32_t *)(void *)(job.objects + search->candidates);

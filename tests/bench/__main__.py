@@ -7,12 +7,13 @@ import time
 from pathlib import Path
 
 from cascade.checkpoint import write_atomically
-from tests.bench import bench_curves, bench_detect, bench_interrupt, bench_quickboost
+from tests.bench import bench_curves, bench_detect, bench_export, bench_interrupt, bench_quickboost
 
 TOPICS = {
     "quickboost": bench_quickboost,
     "interrupt": bench_interrupt,
     "detect": bench_detect,
+    "export": bench_export,
     "curves": bench_curves,
 }
 BUSY = 0.5  # other processes running, on average over a minute

@@ -55,12 +55,12 @@ def models() -> list[Exported]:
     model = random_model
     some = [
         (model(0, window=(9, 8), trees=24, prune="much"), Search()),
-        (model(1, window=(6, 7), cell=4, depth=3, smooth=0), Search(stride=2, candidates=5000)),
+        (model(1, window=(6, 7), cell=4, depth=3, smooth=0, border=40), Search(stride=2, candidates=5000)),
         (model(2, window=(5, 9), normalise=0, depth=1, accepting=True),
          Search(per_octave=5, min_size=9, max_size=40)),
         (model(3, window=(7, 7), channels="colour", prune="much", shift=2, reach=9000),
-         Search(min_size=23, measure="iou")),
-        (model(4, window=(6, 5), kind="rect", smooth=0), Search(min_size=6, overlap=0.3)),
+         Search(min_size=23, measure="iou", border=90)),
+        (model(4, window=(6, 5), kind="rect", smooth=0), Search(min_size=6, overlap=0.3, border=128)),
         (model(5, window=(5, 6), kind="rect", channels="colour", cell=4), Search(candidates=7, max_size=60)),
         (model(6, window=(15, 12), kind="haar", prune="much", lambdas=(-3000, 7000, 9000)),
          Search(stride=3)),

@@ -19,9 +19,12 @@ static const char @name@_class[] = @class_text@;
 
 /* Bytes of memory beside a grey frame, and beside one of another format. */
 #define @NAME@_BASE(side) ((int)((int64_t)(side) * @up@ / @down@))
+#define @NAME@_WIDE(side, width, height) \
+    ((side) + 2 * (((width) < (height) ? (width) : (height)) * @border@ >> 8))
 #define @NAME@_ROOM(plain, width, height) \
-    CASCADE_ROOM(@room@, plain, width, height, \
-                 @NAME@_BASE(width), @NAME@_BASE(height))
+    CASCADE_ROOM(@room@, plain, @NAME@_WIDE(width, width, height), \
+                 @NAME@_WIDE(height, width, height), @NAME@_BASE(@NAME@_WIDE(width, width, height)), \
+                 @NAME@_BASE(@NAME@_WIDE(height, width, height)))
 #define @NAME@_RAM_BYTES(width, height) @NAME@_ROOM(@plain@, width, height)
 #define @NAME@_COLOUR_RAM_BYTES(width, height) @NAME@_ROOM(0, width, height)
 #ifndef CASCADE_RAM_BYTES /* of the first model that a program includes */
@@ -40,7 +43,8 @@ static const char @name@_class[] = @class_text@;
 #define @NAME@_OCTAVE(across, down) \
     (@levels@)
 #define @NAME@_HALVED(times, width, height) \
-    @NAME@_OCTAVE((@NAME@_BASE(width) >> (times)) / @cell@, (@NAME@_BASE(height) >> (times)) / @cell@)
+    @NAME@_OCTAVE((@NAME@_BASE(@NAME@_WIDE(width, width, height)) >> (times)) / @cell@, \
+                  (@NAME@_BASE(@NAME@_WIDE(height, width, height)) >> (times)) / @cell@)
 #define @NAME@_MOST_VISITS(width, height) \
     (@per_window@u * \
      (@octaves@))
