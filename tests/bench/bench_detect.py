@@ -21,7 +21,6 @@ from skimage import data
 from cascade.channels import grey
 from cascade.detector import Detector
 from cascade.model import Model
-from tests.bench.standin import face_model
 
 TURNS, REPEATS = 5, 8
 PHOTOS = ("astronaut", "coffee", "chelsea", "rocket", "camera", "retina")
@@ -70,8 +69,7 @@ print(peak() - before)
 
 def run(pictures: Path) -> dict[str, float]:
     """Every figure of the topic by name."""
-    say("training the stand-in model")
-    model = face_model()
+    model = Model.load("face")
     frames = {name: photos(*size) for name, (size, _) in SIZES.items()}
     with tempfile.TemporaryDirectory() as folder:
         np.save(Path(folder, "frames.npy"), np.array([grey(frame) for frame in frames["vga"]]))

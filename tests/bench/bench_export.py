@@ -16,7 +16,6 @@ from cascade.export.search import Search
 from cascade.export.sizes import ram_bytes
 from cascade.model import Model
 from tests.bench.bench_detect import photos
-from tests.bench.standin import face_model
 from tests.export import boards, device
 
 TURNS = 9
@@ -57,7 +56,7 @@ int main(void) {
 
 def run(pictures: Path) -> dict[str, float]:
     """Every figure of the topic by name; those of a board only where its tool chain is."""
-    model = face_model()
+    model = Model.load("face")
     frames = [grey(frame) for frame in photos(640, 480)]
     results = {"export_ram_kb_160x120": ram_bytes(model, Search(), 160, 120) / 1024}
     with tempfile.TemporaryDirectory() as folder:
